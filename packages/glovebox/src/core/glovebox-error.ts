@@ -1,0 +1,55 @@
+/** Every way Glovebox fails. Each code has a line in `docs/errors.md`. */
+export const ERROR_CODES = [
+  "AGENT_ALREADY_BOUND",
+  "AGENT_ALREADY_REGISTERED",
+  "AGENT_CLOSE_FAILED",
+  "AGENT_CREATION_FAILED",
+  "AGENT_ID_INVALID",
+  "AGENT_INVALID",
+  "AGENT_TYPE_UNKNOWN",
+  "AGENT_UNBOUND",
+  "AGENT_UNKNOWN",
+  "COMPONENT_ALREADY_REGISTERED",
+  "COMPONENT_INVALID",
+  "COMPONENT_UNKNOWN",
+  "COMPONENT_VERSION_UNSUPPORTED",
+  "INTERVENTION_INVALID",
+  "MAILBOX_FULL",
+  "MESSAGE_DROPPED",
+  "MESSAGE_INVALID",
+  "MESSAGE_REJECTED",
+  "MESSAGE_UNHANDLED",
+  "OPTION_INVALID",
+  "REPLY_INVALID",
+  "RUNTIME_BUSY",
+  "RUNTIME_STATE",
+  "RUNTIME_STOPPED",
+  "SEND_TIMEOUT",
+  "SERIALIZATION_FAILED",
+  "SERIALIZER_ALREADY_REGISTERED",
+  "SERIALIZER_UNKNOWN",
+  "STATE_INVALID",
+  "SUBSCRIPTION_ALREADY_EXISTS",
+  "SUBSCRIPTION_INVALID",
+  "SUBSCRIPTION_UNKNOWN",
+  "TOPIC_ID_INVALID",
+] as const
+
+export type ErrorCode = (typeof ERROR_CODES)[number]
+
+/** The one error class: branch on `code`, read `message` for what was seen and what to do. */
+export class GloveboxError extends Error {
+  override readonly name: string = "GloveboxError"
+  readonly code: ErrorCode
+
+  constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.code = code
+  }
+
+  /** True for a Glovebox error with this code, also one from another copy of the package. */
+  static is(error: unknown, code?: ErrorCode): error is GloveboxError {
+    if (!(error instanceof Error) || error.name !== "GloveboxError" || !("code" in error)) return false
+    return code === undefined || error.code === code
+  }
+}

@@ -1,0 +1,18 @@
+import type { AnyMessageType, Message } from "./message.ts"
+import type { MessageSerializer } from "./message-serializer.ts"
+import { checkJson } from "./json.ts"
+
+export const JSON_CONTENT_TYPE = "application/json"
+
+/** The JSON form of a message type: its fields, checked by its schema when read. */
+export function jsonSerializer(type: AnyMessageType): MessageSerializer {
+  return {
+    typeName: type.typeName,
+    contentType: JSON_CONTENT_TYPE,
+    serialize: (message: Message) => {
+      checkJson(message)
+      return new TextEncoder().encode(JSON.stringify(message))
+    },
+    deserialize: (data) => type.parse(JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(data))),
+  }
+}

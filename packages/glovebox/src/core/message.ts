@@ -1,0 +1,100 @@
+import type { StandardSchemaV1 } from "@standard-schema/spec"
+import { describe } from "../internal/describe.ts"
+import { formatIssues } from "../internal/format-issues.ts"
+import { GloveboxError } from "./glovebox-error.ts"
+
+// Registered, so that two copies of the package in one process know each other's messages.
+const TYPE: unique symbol = Symbol.for("glovebox.messageType") as never
+
+/** A message: the plain fields of its schema, read-only, that know the type they were made by. */
+export type Message<Fields extends object = object> = Readonly<Fields> & {
+  readonly [TYPE]: AnyMessageType
+}
+
+/** Makes, checks and recognises messages of one name; the name is what travels on the wire. */
+export interface MessageType<Fields extends object = object, Input = unknown> {
+  /** Makes a message; the schema checks it, applies defaults and transforms. */
+  (fields: Input): Message<Fields>
+  readonly typeName: string
+  readonly schema: StandardSchemaV1<unknown, Fields>
+  /** Makes a message from a value of unknown shape. */
+  parse(value: unknown): Message<Fields>
+  is(value: unknown): value is Message<Fields>
+}
+
+/** Any message type, where the fields do not matter. */
+export type AnyMessageType = Pick<MessageType, "typeName" | "is" | "parse">
+
+const MESSAGE_NAME = /^[\p{L}\p{N}_\-.]+$/u
+
+/**
+ * Defines a message type by its wire name and a schema (zod, or any Standard Schema that checks synchronously).
+ *
+ * @example
+ * const Ping = defineMessage("Ping", z.object({ content: z.string() }))
+ * await runtime.send(Ping({ content: "hi" }), agentId("echo"))
+ */
+export function defineMessage<Schema extends StandardSchemaV1<unknown, object>>(
+  name: string,
+  schema: Schema,
+): MessageType<StandardSchemaV1.InferOutput<Schema>, StandardSchemaV1.InferInput<Schema>>
+export function defineMessage(name: string, schema: StandardSchemaV1<unknown, object>): MessageType {
+  if (typeof name !== "string" || !MESSAGE_NAME.test(name)) {
+    throw invalid(`Message name ${describe(name)} is not valid. Use letters, digits, "_", "-" or ".".`)
+  }
+  const parse = (value: unknown): Message => new MessageClass(check(name, schema, value)) as Message
+  const type: MessageType = Object.assign((fields: unknown) => parse(fields), {
+    typeName: name,
+    schema,
+    parse,
+    is: (value: unknown): value is Message => messageTypeOf(value) === type,
+  })
+  Object.defineProperty(type, "name", { value: name })
+  const MessageClass = messageClass(name, type)
+  return type
+}
+
+/** The type a value was made by, or undefined when it is not a message. */
+export function messageTypeOf(value: unknown): AnyMessageType | undefined {
+  return typeof value === "object" && value !== null ? (value as Partial<Message>)[TYPE] : undefined
+}
+
+export function isMessage(value: unknown): value is Message {
+  return messageTypeOf(value) !== undefined
+}
+
+/** Checks a value that claims to be a message, at the border. */
+export function checkMessage(value: unknown): asserts value is Message {
+  if (isMessage(value)) return
+  throw invalid(`${describe(value)} is not a message. Make it with a type from defineMessage(name, schema).`)
+}
+
+// One class a type: its instances share a hidden shape, print their name, and carry the type on the prototype.
+function messageClass(name: string, type: AnyMessageType): new (fields: object) => object {
+  const MessageClass = class {
+    constructor(fields: object) {
+      Object.assign(this, fields)
+      Object.freeze(this)
+    }
+  }
+  Object.defineProperty(MessageClass, "name", { value: name })
+  Object.defineProperty(MessageClass.prototype, TYPE, { value: type })
+  return MessageClass
+}
+
+function check(name: string, schema: StandardSchemaV1<unknown, object>, value: unknown): object {
+  const result = schema["~standard"].validate(value)
+  if (result instanceof Promise) {
+    result.catch(() => {})
+    throw invalid(`The schema of message ${name} checks asynchronously. Use a synchronous schema.`)
+  }
+  if (result.issues) throw invalid(`Not a valid ${name}: ${formatIssues(result.issues)}`)
+  if (typeof result.value !== "object" || result.value === null || Array.isArray(result.value)) {
+    throw invalid(`The schema of message ${name} gives ${describe(result.value)}. Use an object schema.`)
+  }
+  return result.value
+}
+
+function invalid(message: string): GloveboxError {
+  return new GloveboxError("MESSAGE_INVALID", message)
+}

@@ -1,0 +1,302 @@
+import { type AgentId, checkAgentId, formatAgentId } from "./agent-id.ts"
+import type { AgentMetadata } from "./agent-metadata.ts"
+import type {
+  AgentFactory,
+  AgentRuntime,
+  CallOptions,
+  ExpectReply,
+  PublishOptions,
+  RegisterOptions,
+  SendOptions,
+} from "./agent-runtime.ts"
+import type { Agent, Reply } from "./agent.ts"
+import { defaultTopicId } from "./default-topic-id.ts"
+import { GloveboxError } from "./glovebox-error.ts"
+import { InterventionChain } from "./intervention-chain.ts"
+import type { JsonObject } from "./json.ts"
+import { warningLogger } from "./logger.ts"
+import { type AnyMessageType, type Message, checkMessage } from "./message.ts"
+import type { RuntimeEvent } from "./runtime-event.ts"
+import { SerializationRegistry } from "./serialization.ts"
+import { AgentDirectory } from "./single-threaded/agent-directory.ts"
+import { loadAgent, loadAgents, saveAgent, saveAgents } from "./single-threaded/checkpoint.ts"
+import { DeliveryLog } from "./single-threaded/delivery-log.ts"
+import { Dispatcher } from "./single-threaded/dispatcher.ts"
+import { Lifecycle, type StopOptions } from "./single-threaded/lifecycle.ts"
+import { DEFAULT_MAILBOX, resolveMailbox } from "./single-threaded/registration.ts"
+import { type SingleThreadedAgentRuntimeOptions, checkTimeout } from "./single-threaded/runtime-options.ts"
+import { RuntimeTask } from "./single-threaded/runtime-task.ts"
+import { type Subscription, type UnboundSubscription, bindSubscription } from "./subscription.ts"
+import { SubscriptionTable } from "./subscription-table.ts"
+import { RuntimeTracing } from "./telemetry/runtime-tracing.ts"
+import { type TopicId, checkTopicId } from "./topic-id.ts"
+
+/** Runs agents in this process: one mailbox each, messages in order, every send settled. */
+export class SingleThreadedAgentRuntime implements AgentRuntime, AsyncDisposable {
+  /** The message types this runtime can write and read. */
+  readonly serialization = new SerializationRegistry()
+  readonly #subscriptions = new SubscriptionTable()
+  readonly #addedSubscriptions = new Set<string>()
+  readonly #directory: AgentDirectory
+  readonly #dispatcher: Dispatcher
+  readonly #lifecycle: Lifecycle
+  readonly #log: DeliveryLog
+  readonly #sendTimeoutMs: number | undefined
+
+  constructor(options: SingleThreadedAgentRuntimeOptions = {}) {
+    checkTimeout("sendTimeoutMs", options.sendTimeoutMs)
+    this.#sendTimeoutMs = options.sendTimeoutMs
+    const log = new DeliveryLog(options.logger ?? warningLogger)
+    this.#log = log
+    this.#directory = new AgentDirectory({
+      runtime: this,
+      mailbox: resolveMailbox(options.mailbox, DEFAULT_MAILBOX),
+      addMessageType: (type) => this.addMessageType(type),
+      onCreated: (agentId) => log.events.emit({ type: "agent-created", agentId }),
+      onCreationFailed: (agentId, error) =>
+        log.events.emit({ type: "agent-creation-failed", agentId, error }),
+    })
+    this.#dispatcher = new Dispatcher({
+      directory: this.#directory,
+      subscriptions: this.#subscriptions,
+      interventions: new InterventionChain(options.interventions ?? []),
+      tracing: new RuntimeTracing(options.tracerProvider),
+      log,
+      onDone: () => this.#lifecycle.afterMessage(),
+      onUnhandledException: (error) => {
+        if (options.ignoreUnhandledExceptions === false) this.#lifecycle.fail(error)
+      },
+    })
+    this.#lifecycle = new Lifecycle(this.#dispatcher, log.events)
+  }
+
+  /** Listens to what happens; dispose the result to stop listening. */
+  on<Type extends RuntimeEvent["type"]>(
+    type: Type,
+    listener: (event: Extract<RuntimeEvent, { type: Type }>) => void,
+  ): Disposable {
+    return this.#log.events.on(type, listener)
+  }
+
+  send<Fields extends object>(
+    message: Message,
+    recipient: AgentId,
+    options: SendOptions & ExpectReply<Fields>,
+  ): Promise<Message<Fields>>
+  send(message: Message, recipient: AgentId, options?: SendOptions): Promise<Reply>
+  send(
+    message: Message,
+    recipient: AgentId,
+    options: SendOptions & Partial<ExpectReply<object>> = {},
+  ): Promise<Reply> {
+    return new Promise((resolve, reject) => {
+      this.#lifecycle.checkOpen()
+      checkMessage(message)
+      if (options.sender) checkAgentId(options.sender)
+      checkTimeout("timeoutMs", options.timeoutMs)
+      options.signal?.throwIfAborted()
+      const { expect } = options
+      const accept = expect
+        ? (reply: Reply) =>
+            expect.is(reply) ? resolve(reply) : reject(unexpectedReply(recipient, expect, reply))
+        : resolve
+      const timeoutMs = options.timeoutMs ?? this.#sendTimeoutMs
+      this.#dispatcher.send(
+        message,
+        recipient,
+        timeoutMs === options.timeoutMs ? options : { ...options, timeoutMs },
+        { resolve: accept, reject },
+      )
+    })
+  }
+
+  async publish(
+    message: Message,
+    topic: TopicId = defaultTopicId(),
+    options: PublishOptions = {},
+  ): Promise<void> {
+    this.#lifecycle.checkOpen()
+    checkMessage(message)
+    checkTopicId(topic)
+    if (options.sender) checkAgentId(options.sender)
+    options.signal?.throwIfAborted()
+    await this.#dispatcher.publish(message, topic, options)
+  }
+
+  async register(type: string, factory: AgentFactory, options: RegisterOptions = {}): Promise<void> {
+    this.#lifecycle.checkNotClosed()
+    this.#directory.register(type, factory, options)
+    try {
+      this.#subscribeAll(type, options.subscriptions ?? [])
+    } catch (error) {
+      this.#directory.unregister(type)
+      throw error
+    }
+  }
+
+  async registerInstance(id: AgentId, agent: Agent, options: RegisterOptions = {}): Promise<void> {
+    this.#lifecycle.checkNotClosed()
+    this.#directory.registerInstance(id, agent, options)
+    try {
+      // Several instances of a type share its subscriptions.
+      const isNew = (subscription: Subscription): boolean => !this.#subscriptions.has(subscription)
+      const bound = (options.subscriptions ?? []).map((subscription) =>
+        bindSubscription(subscription, id.type),
+      )
+      this.#subscribeAll(id.type, bound.filter(isNew))
+    } catch (error) {
+      this.#directory.forget(this.#directory.mailbox(id))
+      throw error
+    }
+  }
+
+  addMessageType(type: AnyMessageType): void {
+    this.serialization.addType(type)
+  }
+
+  get subscriptions(): readonly Subscription[] {
+    return this.#subscriptions.list()
+  }
+
+  async addSubscription(subscription: Subscription): Promise<void> {
+    this.#lifecycle.checkNotClosed()
+    const bound = bindSubscription(subscription)
+    if (!this.#directory.has(bound.agentType)) {
+      throw new GloveboxError(
+        "AGENT_TYPE_UNKNOWN",
+        `The subscription is for agent type "${bound.agentType}", which is not registered. Register it first.`,
+      )
+    }
+    this.#subscriptions.add(bound)
+    this.#addedSubscriptions.add(bound.id)
+  }
+
+  async removeSubscription(id: string): Promise<void> {
+    this.#subscriptions.remove(id)
+    this.#addedSubscriptions.delete(id)
+  }
+
+  /** Begins to deliver; what was sent before has waited. */
+  start(): void {
+    this.#lifecycle.start()
+  }
+
+  /** Resolves once no message waits or is being handled. */
+  async whenIdle(options: CallOptions = {}): Promise<void> {
+    await this.#lifecycle.whenIdle(options)
+  }
+
+  /** Stops at once: ends every send, aborts running handlers and waits a little for them. */
+  async stop(options: StopOptions = {}): Promise<void> {
+    await this.#lifecycle.stop(options)
+  }
+
+  /** Stops when no message waits or is being handled. */
+  async stopWhenIdle(options: StopOptions = {}): Promise<void> {
+    await this.#lifecycle.stopWhenIdle(options)
+  }
+
+  /** Stops when the condition holds; it is asked after each message, and every 100 ms. */
+  async stopWhen(condition: () => boolean | Promise<boolean>, options: StopOptions = {}): Promise<void> {
+    await this.#lifecycle.stopWhen(condition, options)
+  }
+
+  /** Stops, and closes every agent. A closed runtime stays closed. */
+  async close(): Promise<void> {
+    await this.#lifecycle.close(() => this.#directory.close())
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close()
+  }
+
+  async agentMetadata(id: AgentId, options: CallOptions = {}): Promise<AgentMetadata> {
+    return (await this.#agent(id, options)).metadata
+  }
+
+  /** The agent object itself, built if need be; for tests and for agents of this process only. */
+  async getUnderlyingAgent<T extends Agent>(
+    id: AgentId,
+    type: abstract new (...args: never) => T,
+    options: CallOptions = {},
+  ): Promise<T> {
+    const agent = await this.#agent(id, options)
+    if (agent instanceof type) return agent
+    throw new GloveboxError(
+      "AGENT_INVALID",
+      `Agent ${formatAgentId(id)} is a ${agent.constructor.name}, not a ${type.name}.`,
+    )
+  }
+
+  async saveAgentState(id: AgentId, options: CallOptions = {}): Promise<JsonObject> {
+    let state: JsonObject = {}
+    await this.#betweenMessages(id, options, async (agent) => {
+      state = await saveAgent(this.#directory.mailbox(id), agent)
+    })
+    return state
+  }
+
+  async loadAgentState(id: AgentId, state: JsonObject, options: CallOptions = {}): Promise<void> {
+    await this.#betweenMessages(id, options, (agent) => loadAgent(formatAgentId(id), agent, state))
+  }
+
+  /** A checkpoint of the whole runtime; only while it is idle, so that nothing is left out. */
+  async saveState(options: CallOptions = {}): Promise<JsonObject> {
+    const added = this.#subscriptions.list().filter(({ id }) => this.#addedSubscriptions.has(id))
+    return this.#lifecycle.whilePaused("saved", options, () => saveAgents(this.#directory, added))
+  }
+
+  /** Restores a checkpoint whole, or fails and changes nothing. */
+  async loadState(state: JsonObject, options: CallOptions = {}): Promise<void> {
+    await this.#lifecycle.whilePaused("loaded", options, () =>
+      loadAgents(this.#directory, state, (subscriptions) => {
+        for (const subscription of subscriptions) {
+          if (this.#subscriptions.has(subscription)) continue
+          this.#subscriptions.add(bindSubscription(subscription))
+          this.#addedSubscriptions.add(subscription.id)
+        }
+      }),
+    )
+  }
+
+  async #agent(id: AgentId, { signal }: CallOptions): Promise<Agent> {
+    this.#lifecycle.checkNotClosed()
+    signal?.throwIfAborted()
+    return this.#directory.agent(this.#directory.mailbox(id))
+  }
+
+  async #betweenMessages(
+    id: AgentId,
+    options: CallOptions,
+    task: (agent: Agent) => Promise<void>,
+  ): Promise<void> {
+    const agent = await this.#agent(id, options)
+    if (!this.#lifecycle.isRunning) return task(agent)
+    await new Promise<void>((resolve, reject) => {
+      const caller = { resolve: () => resolve(), reject }
+      this.#dispatcher.runTask(id, RuntimeTask({}), task, options, caller)
+    })
+  }
+
+  #subscribeAll(type: string, subscriptions: readonly (Subscription | UnboundSubscription)[]): void {
+    const added: string[] = []
+    try {
+      for (const subscription of subscriptions) {
+        const bound = bindSubscription(subscription, type)
+        this.#subscriptions.add(bound)
+        added.push(bound.id)
+      }
+    } catch (error) {
+      for (const id of added) this.#subscriptions.remove(id)
+      throw error
+    }
+  }
+}
+
+function unexpectedReply(recipient: AgentId, expected: AnyMessageType, reply: Reply): GloveboxError {
+  const got = reply === undefined ? "nothing" : reply.constructor.name
+  return new GloveboxError(
+    "REPLY_INVALID",
+    `Agent ${formatAgentId(recipient)} answered ${got} where ${expected.typeName} was expected.`,
+  )
+}

@@ -1,0 +1,196 @@
+import { describe } from "../../internal/describe.ts"
+import { type AgentId, checkAgentId, checkAgentType, formatAgentId } from "../agent-id.ts"
+import { runInstantiation } from "../agent-instantiation-context.ts"
+import type { AgentFactory, AgentRuntime, MailboxOptions, RegisterOptions } from "../agent-runtime.ts"
+import type { Agent } from "../agent.ts"
+import { GloveboxError } from "../glovebox-error.ts"
+import type { AnyMessageType } from "../message.ts"
+import { Mailbox } from "./mailbox.ts"
+import { type Registration, createRegistration } from "./registration.ts"
+
+export interface AgentDirectoryOptions {
+  readonly runtime: AgentRuntime
+  readonly mailbox: Required<MailboxOptions>
+  readonly addMessageType: (type: AnyMessageType) => void
+  readonly onCreated: (id: AgentId) => void
+  readonly onCreationFailed: (id: AgentId, error: unknown) => void
+}
+
+/** The registered types, and the agents that exist; builds an agent the first time it is needed. */
+export class AgentDirectory {
+  readonly #registrations = new Map<string, Registration>()
+  readonly #options: AgentDirectoryOptions
+  #isClosed = false
+
+  constructor(options: AgentDirectoryOptions) {
+    this.#options = options
+  }
+
+  has(type: string): boolean {
+    return this.#registrations.has(type)
+  }
+
+  register(type: string, factory: AgentFactory, options: RegisterOptions): void {
+    checkAgentType(type)
+    if (typeof factory !== "function") {
+      throw new GloveboxError(
+        "AGENT_INVALID",
+        `The factory of "${type}" is ${describe(factory)}. Pass a function.`,
+      )
+    }
+    if (this.#registrations.has(type)) throw duplicate(`Agent type "${type}" is registered already.`)
+    this.#registrations.set(type, createRegistration(type, factory, options, this.#options.mailbox))
+  }
+
+  /** Undoes `register` when the rest of the registration fails. */
+  unregister(type: string): void {
+    this.#registrations.delete(type)
+  }
+
+  registerInstance(id: AgentId, agent: Agent, options: RegisterOptions): void {
+    checkAgentId(id)
+    checkAgent(agent, id)
+    const registration = this.#registrations.get(id.type) ?? this.#registerInstanceType(id.type, options)
+    if (registration.factory) {
+      throw duplicate(`Agent type "${id.type}" is registered with a factory, which builds its agents.`)
+    }
+    if (registration.mailboxes.has(id.key))
+      throw duplicate(`Agent ${formatAgentId(id)} is registered already.`)
+    const mailbox = new Mailbox(Object.freeze({ type: id.type, key: id.key }), registration)
+    registration.mailboxes.set(id.key, mailbox)
+    try {
+      this.#adopt(mailbox, agent)
+    } catch (error) {
+      this.forget(mailbox)
+      throw error
+    }
+  }
+
+  /** The mailbox of an agent, which need not exist yet. */
+  mailbox(id: AgentId): Mailbox {
+    const registration = this.#registrations.get(id?.type)
+    return registration?.mailboxes.get(id.key) ?? this.#newMailbox(id, registration)
+  }
+
+  /** The agents that exist. */
+  agents(): Mailbox[] {
+    const all = [...this.#registrations.values()].flatMap((registration) => [
+      ...registration.mailboxes.values(),
+    ])
+    return all.filter((mailbox) => mailbox.agent !== undefined)
+  }
+
+  /** The agent of a mailbox; built once, however many ask at the same time. */
+  agent(mailbox: Mailbox): Agent | Promise<Agent> {
+    if (mailbox.agent) return mailbox.agent
+    if (mailbox.creating) return mailbox.creating
+    const { factory } = mailbox.registration
+    const { id } = mailbox
+    try {
+      const made = runInstantiation({ id, runtime: this.#options.runtime }, () => factory?.(id))
+      if (!(made instanceof Promise)) return this.#adopt(mailbox, made)
+      mailbox.creating = this.#create(mailbox, made)
+      return mailbox.creating
+    } catch (error) {
+      throw this.#creationFailed(mailbox, error)
+    }
+  }
+
+  /** Forgets an agent, so that the next message builds a new one. */
+  forget({ id, registration }: Mailbox): void {
+    registration.mailboxes.delete(id.key)
+    if (!registration.factory && registration.mailboxes.size === 0) this.#registrations.delete(id.type)
+  }
+
+  /** Closes every agent, whether or not others fail to close. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    const mailboxes = this.agents()
+    const results = await Promise.allSettled(mailboxes.map(async ({ agent }) => agent?.close()))
+    const errors = results.flatMap((result, index) => {
+      if (result.status === "fulfilled") return []
+      const id = mailboxes[index]?.id
+      return [{ name: id ? formatAgentId(id) : "?", error: result.reason as unknown }]
+    })
+    if (errors.length === 0) return
+    throw new GloveboxError(
+      "AGENT_CLOSE_FAILED",
+      `${errors.length} of ${mailboxes.length} agents failed to close: ${errors.map(({ name }) => name).join(", ")}.`,
+      {
+        cause: errors.length === 1 ? errors[0]?.error : new AggregateError(errors.map(({ error }) => error)),
+      },
+    )
+  }
+
+  #registerInstanceType(type: string, options: RegisterOptions): Registration {
+    const registration = createRegistration(type, undefined, options, this.#options.mailbox)
+    this.#registrations.set(type, registration)
+    return registration
+  }
+
+  #newMailbox(id: AgentId, registration: Registration | undefined): Mailbox {
+    checkAgentId(id)
+    if (!registration) {
+      const known = [...this.#registrations.keys()].slice(0, 20).join(", ") || "none"
+      throw new GloveboxError(
+        "AGENT_TYPE_UNKNOWN",
+        `No agent type "${id.type}" is registered. Register it first. Known: ${known}.`,
+      )
+    }
+    if (!registration.factory) {
+      throw new GloveboxError(
+        "AGENT_UNKNOWN",
+        `There is no agent ${formatAgentId(id)}: type "${id.type}" has registered instances only. Use one of their keys.`,
+      )
+    }
+    const mailbox = new Mailbox(Object.freeze({ type: id.type, key: id.key }), registration)
+    registration.mailboxes.set(id.key, mailbox)
+    return mailbox
+  }
+
+  async #create(mailbox: Mailbox, made: Promise<Agent>): Promise<Agent> {
+    try {
+      const agent = this.#adopt(mailbox, await made)
+      // The runtime was closed while the factory ran: nobody else will close this one.
+      if (this.#isClosed) await agent.close()
+      return agent
+    } catch (error) {
+      throw this.#creationFailed(mailbox, error)
+    } finally {
+      mailbox.creating = undefined
+    }
+  }
+
+  #adopt(mailbox: Mailbox, agent: Agent | undefined): Agent {
+    checkAgent(agent, mailbox.id)
+    agent.bind(mailbox.id, this.#options.runtime)
+    for (const type of agent.messageTypes) this.#options.addMessageType(type)
+    mailbox.agent = agent
+    this.#options.onCreated(mailbox.id)
+    return agent
+  }
+
+  #creationFailed(mailbox: Mailbox, cause: unknown): GloveboxError {
+    this.forget(mailbox)
+    const why = cause instanceof Error ? cause.message : describe(cause)
+    const error = new GloveboxError(
+      "AGENT_CREATION_FAILED",
+      `Agent ${formatAgentId(mailbox.id)} could not be built: ${why}`,
+      { cause },
+    )
+    this.#options.onCreationFailed(mailbox.id, error)
+    return error
+  }
+}
+
+function checkAgent(agent: unknown, id: AgentId): asserts agent is Agent {
+  if (typeof agent === "object" && agent !== null && "onMessage" in agent && "bind" in agent) return
+  throw new GloveboxError(
+    "AGENT_INVALID",
+    `${describe(agent)} is not an agent for ${formatAgentId(id)}. Extend RoutedAgent or BaseAgent.`,
+  )
+}
+
+function duplicate(message: string): GloveboxError {
+  return new GloveboxError("AGENT_ALREADY_REGISTERED", message)
+}

@@ -1,0 +1,78 @@
+import { formatAgentId, parseAgentId } from "../agent-id.ts"
+import type { Agent } from "../agent.ts"
+import type { JsonObject } from "../json.ts"
+import { checkAgentState, createRuntimeState, invalidState, parseRuntimeState } from "../runtime-state.ts"
+import type { Subscription } from "../subscription.ts"
+import type { AgentDirectory } from "./agent-directory.ts"
+import type { Mailbox } from "./mailbox.ts"
+
+/** Asks an agent for its state. */
+export async function saveAgent(mailbox: Mailbox, agent: Agent): Promise<JsonObject> {
+  const state = await agent.saveState()
+  checkAgentState(formatAgentId(mailbox.id), state)
+  // A copy, so that the agent cannot change a checkpoint by going on.
+  return structuredClone(state)
+}
+
+/** The state of all agents that exist. */
+export async function saveAgents(
+  directory: AgentDirectory,
+  subscriptions: readonly Subscription[],
+): Promise<JsonObject> {
+  const agents: Record<string, JsonObject> = {}
+  for (const mailbox of directory.agents()) {
+    if (mailbox.agent) agents[formatAgentId(mailbox.id)] = await saveAgent(mailbox, mailbox.agent)
+  }
+  return createRuntimeState(agents, subscriptions) as unknown as JsonObject
+}
+
+/** Gives all agents of a checkpoint their state, or leaves them as they were. */
+export async function loadAgents(
+  directory: AgentDirectory,
+  checkpoint: JsonObject,
+  restoreSubscriptions: (subscriptions: readonly Subscription[]) => void,
+): Promise<void> {
+  const { agents, subscriptions } = parseRuntimeState(checkpoint)
+  const entries = Object.entries(agents).map(([name, state]) => ({ name, id: parseAgentId(name), state }))
+  const wanted = [...entries.map(({ id }) => id.type), ...subscriptions.map(({ agentType }) => agentType)]
+  const unknown = [...new Set(wanted)].filter((type) => !directory.has(type))
+  if (unknown.length > 0) {
+    throw invalidState(
+      `The state has agents of types that are not registered: ${unknown.join(", ")}. Register them first.`,
+    )
+  }
+  const undo: (() => Promise<void>)[] = []
+  try {
+    for (const { name, id, state } of entries) {
+      const mailbox = directory.mailbox(id)
+      undo.push(await undoFor(directory, mailbox))
+      await loadAgent(name, await directory.agent(mailbox), state)
+    }
+    restoreSubscriptions(subscriptions)
+  } catch (error) {
+    for (const step of undo.toReversed()) await step()
+    throw error
+  }
+}
+
+export async function loadAgent(name: string, agent: Agent, state: JsonObject): Promise<void> {
+  try {
+    await agent.loadState(structuredClone(state))
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw invalidState(`Agent ${name} could not load its state: ${why}`, cause)
+  }
+}
+
+async function undoFor(directory: AgentDirectory, mailbox: Mailbox): Promise<() => Promise<void>> {
+  const { agent } = mailbox
+  if (!agent) {
+    return async () => {
+      const built = mailbox.agent
+      directory.forget(mailbox)
+      await built?.close()
+    }
+  }
+  const before = await saveAgent(mailbox, agent)
+  return async () => agent.loadState(before)
+}

@@ -1,0 +1,183 @@
+import { randomUUID } from "node:crypto"
+import type { Context, Span } from "@opentelemetry/api"
+import type { AgentId } from "../agent-id.ts"
+import type { Agent, Reply } from "../agent.ts"
+import type { HandlerScope } from "../handler-context.ts"
+import type { Message } from "../message.ts"
+import type { MessageContext } from "../message-context.ts"
+import type { TraceMetadata } from "../telemetry/trace-context.ts"
+import type { TopicId } from "../topic-id.ts"
+import type { DeliveryQueue } from "./delivery-queue.ts"
+import type { Mailbox } from "./mailbox.ts"
+import type { Publication } from "./publication.ts"
+
+/** Who waits for the outcome of a send. */
+export interface Caller {
+  resolve(reply: Reply): void
+  reject(error: unknown): void
+}
+
+/**
+ * One message on its way to one agent: gated while interventions look at it, queued in the mailbox,
+ * running in the handler, answering while interventions look at the reply, done. The caller may be answered earlier than the handler ends.
+ */
+export class Delivery implements HandlerScope {
+  message: Message
+  readonly mailbox: Mailbox
+  readonly sender: AgentId | undefined
+  readonly publication: Publication | undefined
+  phase: "gated" | "queued" | "running" | "answering" | "done" = "queued"
+  /** Work of the runtime that takes the place of the message. */
+  task: ((agent: Agent) => unknown) | undefined
+  isWaitingForRoom = false
+
+  // Links of the queue it waits in.
+  queue: DeliveryQueue | undefined
+  previous: Delivery | undefined
+  next: Delivery | undefined
+
+  /** The delivery whose handler sent this one, and the sends that this one's handler waits for. */
+  parent: Delivery | undefined
+  children: Set<Delivery> | undefined
+
+  runIndex = -1
+  startedAt = 0
+  trace: TraceMetadata | undefined
+  span: Span | undefined
+  handlerTrace: Context | undefined
+
+  #messageId: string | undefined
+  #caller: Caller | undefined
+  #controller: AbortController | undefined
+  #cancelled: { readonly reason: unknown } | undefined
+  #unwatch: (() => void) | undefined
+
+  constructor(
+    mailbox: Mailbox,
+    message: Message,
+    sender: AgentId | undefined,
+    messageId: string | undefined,
+    origin: Caller | Publication,
+    parent?: Delivery,
+  ) {
+    this.mailbox = mailbox
+    this.message = message
+    this.sender = sender
+    this.#messageId = messageId
+    this.parent = parent
+    if ("resolve" in origin) this.#caller = origin
+    else this.publication = origin
+  }
+
+  get agentId(): AgentId {
+    return this.mailbox.id
+  }
+
+  get topicId(): TopicId | undefined {
+    return this.publication?.topicId
+  }
+
+  get isRpc(): boolean {
+    return this.publication === undefined
+  }
+
+  /** Made on demand: most handlers never look. */
+  get messageId(): string {
+    return (this.#messageId ??= this.publication?.messageId ?? randomUUID())
+  }
+
+  /** Made on demand: an AbortController costs more than a whole delivery. */
+  get signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = new AbortController()
+      if (this.#cancelled) this.#controller.abort(this.#cancelled.reason)
+    }
+    return this.#controller.signal
+  }
+
+  get isCancelled(): boolean {
+    return this.#cancelled !== undefined
+  }
+
+  get isAnswered(): boolean {
+    return this.#caller === undefined
+  }
+
+  /** Stops watching the caller's signal and deadline once `stop` has been called, or the caller answered. */
+  watch(stop: () => void): void {
+    this.#unwatch = stop
+  }
+
+  answer(reply: Reply): void {
+    const caller = this.#release()
+    caller?.resolve(reply)
+  }
+
+  refuse(error: unknown): void {
+    const caller = this.#release()
+    caller?.reject(error)
+  }
+
+  /** Tells a running handler that nobody waits for it any more. */
+  abort(reason: unknown): void {
+    if (this.#cancelled) return
+    this.#cancelled = { reason }
+    this.#controller?.abort(reason)
+  }
+
+  /** Lets go of everything; the last thing that happens to a delivery. */
+  end(): void {
+    this.phase = "done"
+    this.leaveWaiting()
+    this.#release()
+    this.parent = undefined
+    this.children = undefined
+  }
+
+  /** It has got its place in the mailbox, or needs none any more. */
+  leaveWaiting(): void {
+    if (!this.isWaitingForRoom) return
+    this.isWaitingForRoom = false
+    this.parent?.children?.delete(this)
+    this.parent = undefined
+    this.publication?.admitted()
+  }
+
+  #release(): Caller | undefined {
+    const caller = this.#caller
+    this.#caller = undefined
+    this.#unwatch?.()
+    this.#unwatch = undefined
+    this.parent?.children?.delete(this)
+    return caller
+  }
+}
+
+/** The part of a delivery that a handler sees. */
+export class DeliveryContext implements MessageContext {
+  readonly #delivery: Delivery
+
+  constructor(delivery: Delivery) {
+    this.#delivery = delivery
+  }
+
+  get messageId(): string {
+    return this.#delivery.messageId
+  }
+
+  get sender(): AgentId | undefined {
+    return this.#delivery.sender
+  }
+
+  get topicId(): TopicId | undefined {
+    return this.#delivery.topicId
+  }
+
+  get isRpc(): boolean {
+    return this.#delivery.isRpc
+  }
+
+  get signal(): AbortSignal {
+    return this.#delivery.signal
+  }
+}

@@ -1,0 +1,289 @@
+import { ROOT_CONTEXT, trace } from "@opentelemetry/api"
+import { type AgentId, sameAgentId } from "../agent-id.ts"
+import type { PublishOptions, SendOptions } from "../agent-runtime.ts"
+import type { Agent } from "../agent.ts"
+import { currentHandlerScope } from "../handler-context.ts"
+import type { InterventionChain } from "../intervention-chain.ts"
+import type { Message } from "../message.ts"
+import type { SubscriptionTable } from "../subscription-table.ts"
+import { type RuntimeTracing, parentContext } from "../telemetry/runtime-tracing.ts"
+import { traceMetadataOf } from "../telemetry/trace-context.ts"
+import type { TopicId } from "../topic-id.ts"
+import type { AgentDirectory } from "./agent-directory.ts"
+import { type Caller, Delivery } from "./delivery.ts"
+import { droppedError, mailboxFullError, timeoutError } from "./delivery-errors.ts"
+import type { DeliveryLog } from "./delivery-log.ts"
+import { HandlerRunner } from "./handler-runner.ts"
+import type { Mailbox } from "./mailbox.ts"
+import { PendingWork } from "./pending-work.ts"
+import { Publication } from "./publication.ts"
+import { Scheduler } from "./scheduler.ts"
+import { waitsFor } from "./wait-graph.ts"
+
+export interface DispatcherOptions {
+  readonly directory: AgentDirectory
+  readonly subscriptions: SubscriptionTable
+  readonly interventions: InterventionChain
+  readonly tracing: RuntimeTracing
+  readonly log: DeliveryLog
+  readonly onUnhandledException: (error: unknown) => void
+  /** Called after each delivery has ended. */
+  readonly onDone: () => void
+}
+
+const ACCEPTED = Promise.resolve()
+
+/** Takes messages from senders, through interventions, into the mailboxes of agents. */
+export class Dispatcher {
+  readonly scheduler = new Scheduler((mailbox) => this.#runner.visit(mailbox))
+  readonly pending = new PendingWork<Delivery | Publication>()
+  readonly #options: DispatcherOptions
+  readonly #runner: HandlerRunner
+
+  constructor(options: DispatcherOptions) {
+    this.#options = options
+    this.#runner = new HandlerRunner({
+      ...options,
+      schedule: (mailbox) => this.scheduler.schedule(mailbox),
+      onDone: (delivery) => {
+        this.pending.delete(delivery)
+        options.onDone()
+      },
+    })
+  }
+
+  /** Puts a message into an agent's mailbox; the caller gets exactly one answer. */
+  send(message: Message, recipient: AgentId, options: SendOptions, caller: Caller): void {
+    const mailbox = this.#options.directory.mailbox(recipient)
+    const delivery = new Delivery(
+      mailbox,
+      message,
+      options.sender,
+      options.messageId,
+      caller,
+      currentDelivery(),
+    )
+    this.#post(delivery, options)
+  }
+
+  /** Runs a task of the runtime in the place of a message: between two messages of the agent. */
+  runTask(
+    id: AgentId,
+    message: Message,
+    task: (agent: Agent) => unknown,
+    options: SendOptions,
+    caller: Caller,
+  ): void {
+    const mailbox = this.#options.directory.mailbox(id)
+    const delivery = new Delivery(mailbox, message, undefined, undefined, caller, currentDelivery())
+    delivery.task = task
+    this.#post(delivery, options)
+  }
+
+  /** Puts a message into the mailboxes of all subscribers; settles when each has room for it. */
+  publish(message: Message, topicId: TopicId, options: PublishOptions): Promise<void> {
+    const publication = new Publication(message, topicId, options.sender, options.messageId)
+    if (this.#options.tracing.enabled) this.#trace(publication, topicId, "publish")
+    publication.isGated = this.#options.interventions.seesPublishes
+    for (const agentType of this.#options.subscriptions.agentTypesFor(topicId.type)) {
+      this.#postTo({ type: agentType, key: topicId.source }, publication)
+    }
+    this.#options.log.published(publication)
+    if (options.signal) this.#watchPublication(publication, options.signal)
+    if (publication.isGated) void this.#interceptPublication(publication)
+    else if (publication.deliveries.length === 0) publication.end()
+    return publication.isAccepted ? ACCEPTED : publication.whenAccepted()
+  }
+
+  /** Ends everything that is under way, and tells running handlers. */
+  cancelAll(reason: unknown): void {
+    for (const item of this.pending.list()) {
+      if (item instanceof Delivery) this.#cancel(item, reason)
+      else this.#cancelPublication(item, reason)
+    }
+  }
+
+  #post(delivery: Delivery, options: SendOptions): void {
+    const { interventions, log, tracing } = this.#options
+    const { mailbox, parent } = delivery
+    const isUrgent = parent !== undefined && waitsFor(mailbox, parent)
+    if (!isUrgent && mailbox.isFull && mailbox.registration.mailbox.whenFull === "reject") {
+      throw mailboxFullError(mailbox, false)
+    }
+    if (options.signal || options.timeoutMs !== undefined) this.#watch(delivery, options)
+    if (parent) (parent.children ??= new Set()).add(delivery)
+    this.pending.add(delivery)
+    if (!delivery.task) {
+      if (tracing.enabled) this.#trace(delivery, delivery.agentId, "send")
+      log.sent(delivery)
+    }
+    const isGated = interventions.seesSends && !delivery.task
+    if (isGated) delivery.phase = "gated"
+    if (isUrgent) mailbox.addUrgent(delivery)
+    else mailbox.add(delivery)
+    if (isGated) void this.#interceptSend(delivery)
+    else this.scheduler.schedule(mailbox)
+  }
+
+  #postTo(recipient: AgentId, publication: Publication): void {
+    if (sameAgentId(recipient, publication.sender)) return
+    let mailbox: Mailbox
+    try {
+      mailbox = this.#options.directory.mailbox(recipient)
+    } catch (error) {
+      const { message, messageId, sender, topicId } = publication
+      const about = { message, messageId, sender, topicId, agentId: recipient }
+      this.#options.log.undeliverable(about, error, false)
+      this.#options.onUnhandledException(error)
+      return
+    }
+    const delivery = new Delivery(mailbox, publication.message, publication.sender, undefined, publication)
+    delivery.trace = publication.trace
+    if (mailbox.isFull && !this.#waitForRoom(delivery, publication)) return
+    if (publication.isGated) delivery.phase = "gated"
+    publication.add(delivery)
+    this.pending.add(delivery)
+    mailbox.add(delivery)
+    this.scheduler.schedule(mailbox)
+  }
+
+  /** False when the mailbox is full and the publisher must not wait for it. */
+  #waitForRoom(delivery: Delivery, publication: Publication): boolean {
+    const { mailbox } = delivery
+    const parent = currentDelivery()
+    const isFutile = parent !== undefined && waitsFor(mailbox, parent)
+    if (mailbox.registration.mailbox.whenFull === "reject" || isFutile) {
+      const error = mailboxFullError(mailbox, isFutile)
+      publication.refuse(error)
+      this.#options.log.undeliverable(delivery, error, true)
+      return false
+    }
+    if (parent) {
+      delivery.parent = parent
+      ;(parent.children ??= new Set()).add(delivery)
+    }
+    delivery.isWaitingForRoom = true
+    publication.waitForRoom()
+    return true
+  }
+
+  async #interceptSend(delivery: Delivery): Promise<void> {
+    const { interventions, log } = this.#options
+    const { agentId: recipient, message, messageId, sender, signal } = delivery
+    try {
+      const outcome = await interventions.send(message, { messageId, sender, signal, recipient })
+      if (delivery.phase !== "gated") return
+      if (outcome.action === "deliver") {
+        this.#open(delivery, outcome.message)
+      } else {
+        log.dropped(delivery, "send", outcome.reason)
+        const error = droppedError(outcome.reason)
+        delivery.refuse(error)
+        this.#runner.withdraw(delivery, error)
+      }
+    } catch (error) {
+      if (delivery.phase !== "gated") return
+      log.undeliverable(delivery, error, true)
+      delivery.refuse(error)
+      this.#runner.withdraw(delivery, error)
+    }
+  }
+
+  async #interceptPublication(publication: Publication): Promise<void> {
+    const { interventions, log } = this.#options
+    const { message, messageId, sender, signal, topicId } = publication
+    this.pending.add(publication)
+    try {
+      const outcome = await interventions.publish(message, { messageId, sender, signal, topicId })
+      if (!publication.isGated) return
+      if (outcome.action === "deliver") {
+        publication.open(outcome.message)
+        for (const delivery of publication.deliveries) this.#open(delivery, outcome.message)
+        if (publication.deliveries.length === 0) publication.end()
+      } else {
+        log.droppedPublication(publication, outcome.reason)
+        this.#withdrawPublication(publication)
+        publication.open(message)
+      }
+    } catch (error) {
+      if (!publication.isGated) return
+      log.undeliverable({ message, messageId, sender, topicId }, error, true)
+      publication.refuse(error)
+      this.#withdrawPublication(publication, error)
+    } finally {
+      this.pending.delete(publication)
+    }
+  }
+
+  #open(delivery: Delivery, message: Message): void {
+    if (delivery.phase !== "gated") return
+    delivery.message = message
+    delivery.phase = "queued"
+    this.scheduler.schedule(delivery.mailbox)
+  }
+
+  #cancel(delivery: Delivery, reason: unknown): void {
+    if (delivery.phase === "done" || delivery.isCancelled) return
+    const started = delivery.phase === "running" || delivery.phase === "answering"
+    delivery.abort(reason)
+    delivery.refuse(reason)
+    if (!delivery.task) this.#options.log.cancelled(delivery, reason, started)
+    if (!started) this.#runner.withdraw(delivery, reason)
+  }
+
+  #cancelPublication(publication: Publication, reason: unknown): void {
+    publication.abort(reason)
+    publication.refuse(reason)
+    publication.isGated = false
+    this.pending.delete(publication)
+    for (const delivery of publication.deliveries) this.#cancel(delivery, reason)
+    publication.end(reason)
+  }
+
+  #withdrawPublication(publication: Publication, error?: unknown): void {
+    for (const delivery of publication.deliveries) {
+      if (delivery.phase === "gated") this.#runner.withdraw(delivery, error)
+    }
+    publication.end(error)
+  }
+
+  #watch(delivery: Delivery, { signal, timeoutMs }: SendOptions): void {
+    const onAbort = (): void => this.#cancel(delivery, signal?.reason)
+    signal?.addEventListener("abort", onAbort, { once: true })
+    const timer =
+      timeoutMs === undefined
+        ? undefined
+        : setTimeout(() => this.#cancel(delivery, timeoutError(delivery.mailbox, timeoutMs)), timeoutMs)
+    delivery.watch(() => {
+      clearTimeout(timer)
+      signal?.removeEventListener("abort", onAbort)
+    })
+  }
+
+  #watchPublication(publication: Publication, signal: AbortSignal): void {
+    const onAbort = (): void => this.#cancelPublication(publication, signal.reason)
+    signal.addEventListener("abort", onAbort, { once: true })
+    publication.watch(() => signal.removeEventListener("abort", onAbort))
+  }
+
+  #trace(item: Delivery | Publication, target: AgentId | TopicId, operation: "send" | "publish"): void {
+    const { tracing } = this.#options
+    const parent = parentContext(currentDelivery()?.handlerTrace)
+    const created = tracing.start("create", target, item.message, item.messageId, parent)
+    item.span = tracing.start(
+      operation,
+      target,
+      item.message,
+      item.messageId,
+      trace.setSpan(ROOT_CONTEXT, created),
+    )
+    item.trace = traceMetadataOf(item.span)
+    created.end()
+  }
+}
+
+/** The delivery whose handler this code runs in, while that handler has not ended. */
+export function currentDelivery(): Delivery | undefined {
+  const scope = currentHandlerScope()
+  return scope instanceof Delivery && scope.phase === "running" ? scope : undefined
+}

@@ -1,0 +1,103 @@
+import { GloveboxError } from "./glovebox-error.ts"
+import type { Subscription } from "./subscription.ts"
+
+const MAX_CACHED_TOPIC_TYPES = 1024
+
+/** The subscriptions of a runtime, indexed so that a look-up does not depend on how many there are. */
+export class SubscriptionTable {
+  readonly #byId = new Map<string, Subscription>()
+  readonly #byTopicType = new Map<string, Subscription[]>()
+  readonly #byPrefix = new Map<string, Subscription[]>()
+  // Order of adding is order of delivery, also between exact and prefix subscriptions.
+  readonly #order = new Map<string, number>()
+  #added = 0
+  #cache = new Map<string, readonly string[]>()
+
+  add(subscription: Subscription): void {
+    const existing = this.#byId.get(subscription.id) ?? this.#sameRoute(subscription)
+    if (existing) {
+      throw new GloveboxError(
+        "SUBSCRIPTION_ALREADY_EXISTS",
+        `${describeRoute(subscription)} exists already (id ${existing.id}). Add it once.`,
+      )
+    }
+    const [index, name] = this.#index(subscription)
+    const route = index.get(name)
+    if (route) route.push(subscription)
+    else index.set(name, [subscription])
+    this.#byId.set(subscription.id, subscription)
+    this.#order.set(subscription.id, this.#added++)
+    this.#cache.clear()
+  }
+
+  remove(id: string): void {
+    const subscription = this.#byId.get(id)
+    if (!subscription) {
+      throw new GloveboxError(
+        "SUBSCRIPTION_UNKNOWN",
+        `No subscription has the id "${id}". Use the id of one that was added.`,
+      )
+    }
+    const [index, name] = this.#index(subscription)
+    const rest = (index.get(name) ?? []).filter((other) => other !== subscription)
+    if (rest.length === 0) index.delete(name)
+    else index.set(name, rest)
+    this.#byId.delete(id)
+    this.#order.delete(id)
+    this.#cache.clear()
+  }
+
+  list(): readonly Subscription[] {
+    return [...this.#byId.values()]
+  }
+
+  has(subscription: Subscription): boolean {
+    return this.#byId.has(subscription.id) || this.#sameRoute(subscription) !== undefined
+  }
+
+  /** The agent types that receive a topic type, each once, in the order they subscribed. */
+  agentTypesFor(topicType: string): readonly string[] {
+    const cached = this.#cache.get(topicType)
+    if (cached) return cached
+    const agentTypes = this.#find(topicType)
+    // Topic types can be as many as conversations, so the cache must not grow with them.
+    if (this.#cache.size >= MAX_CACHED_TOPIC_TYPES) this.#cache.clear()
+    this.#cache.set(topicType, agentTypes)
+    return agentTypes
+  }
+
+  #find(topicType: string): readonly string[] {
+    const matches = [...(this.#byTopicType.get(topicType) ?? [])]
+    if (this.#byPrefix.size > 0) {
+      for (let length = 1; length <= topicType.length; length += 1) {
+        const prefixed = this.#byPrefix.get(topicType.slice(0, length))
+        if (prefixed) matches.push(...prefixed)
+      }
+    }
+    matches.sort((a, b) => this.#position(a) - this.#position(b))
+    return [...new Set(matches.map((subscription) => subscription.agentType))]
+  }
+
+  #position(subscription: Subscription): number {
+    return this.#order.get(subscription.id) ?? 0
+  }
+
+  #sameRoute(subscription: Subscription): Subscription | undefined {
+    const [index, name] = this.#index(subscription)
+    return index.get(name)?.find((other) => other.agentType === subscription.agentType)
+  }
+
+  #index(subscription: Subscription): [Map<string, Subscription[]>, string] {
+    return subscription.kind === "type"
+      ? [this.#byTopicType, subscription.topicType]
+      : [this.#byPrefix, subscription.topicTypePrefix]
+  }
+}
+
+function describeRoute(subscription: Subscription): string {
+  const topics =
+    subscription.kind === "type"
+      ? `topic type "${subscription.topicType}"`
+      : `topic types starting with "${subscription.topicTypePrefix}"`
+  return `A subscription of agent type "${subscription.agentType}" to ${topics}`
+}

@@ -1,0 +1,18 @@
+export {
+  type AgentId,
+  ClosureAgent,
+  type ErrorCode,
+  GloveboxError,
+  type Message,
+  type MessageContext,
+  RoutedAgent,
+  SingleThreadedAgentRuntime,
+  type TopicId,
+  agentId,
+  defaultSubscription,
+  defaultTopicId,
+  defineMessage,
+  topicId,
+  typePrefixSubscription,
+  typeSubscription,
+} from "./core/index.ts"
