@@ -93,7 +93,8 @@ bounded() {
   # Named, as a command in the background would otherwise read nothing.
   "$@" <&0 &
   child=$!
-  (sleep "$limit" && kill "$child") >/dev/null 2>&1 &
+  # Short sleeps, so that none is left behind for long when the watcher is ended.
+  (while [ "$limit" -gt 0 ]; do sleep 1 && limit=$((limit - 1)); done && kill "$child") >/dev/null 2>&1 &
   watcher=$!
   wait "$child" || status=$?
   kill "$watcher" 2>/dev/null || true

@@ -24,6 +24,8 @@ export function agentId(type: string, key: string = DEFAULT_KEY): AgentId {
 
 /** Reads the string form `type/key`; only the first slash divides, so a key may hold slashes. */
 export function parseAgentId(text: string): AgentId {
+  if (typeof text !== "string")
+    throw invalid(`${describe(text)} is not the text of an agent id. Write it as "type/key".`)
   const slash = text.indexOf("/")
   if (slash < 0) throw invalid(`Agent id ${describe(text)} has no slash. Write it as "type/key".`)
   return agentId(text.slice(0, slash), text.slice(slash + 1))

@@ -13,6 +13,11 @@ export function jsonSerializer(type: AnyMessageType): MessageSerializer {
       checkJson(message)
       return new TextEncoder().encode(JSON.stringify(message))
     },
-    deserialize: (data) => type.parse(JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(data))),
+    deserialize: (data) => {
+      const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(data))
+      // What is nested too deep to be written is not read either.
+      checkJson(value)
+      return type.parse(value)
+    },
   }
 }

@@ -1,4 +1,6 @@
-import { describe } from "../internal/describe.ts"
+import { describe, shorten } from "../internal/describe.ts"
+import { isPlainObject } from "../internal/plain-object.ts"
+import { isMessage } from "./message.ts"
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject
 
@@ -10,8 +12,8 @@ export interface JsonObject {
 const MAX_DEPTH = 500
 
 /**
- * Checks that a value survives JSON unchanged: JSON.stringify alone would drop functions and
- * undefined array items, turn NaN into null, and say nothing.
+ * Checks that a value survives JSON unchanged: JSON.stringify alone would drop functions, turn NaN and
+ * undefined array items into null and a Map into {}, and say nothing.
  *
  * @throws TypeError that names the path
  */
@@ -21,49 +23,34 @@ export function checkJson(value: unknown): void {
 
 function check(value: unknown, path: string, depth: number): void {
   if (depth > MAX_DEPTH) throw new TypeError(`${at(path)} is nested too deep, or holds itself`)
-  switch (typeof value) {
-    case "string":
-    case "boolean":
-      return
-    case "number":
-      if (Number.isFinite(value)) return
-      break
-    case "object":
-      if (value === null) return
-      checkObject(value, path, depth)
-      return
-    default:
+  if (typeof value === "string" || typeof value === "boolean" || value === null) return
+  if (typeof value === "number" && Number.isFinite(value)) return
+  if (typeof value === "object") {
+    checkObject(value, path, depth)
+    return
   }
   throw new TypeError(`${at(path)} is ${describe(value)}, which JSON cannot hold`)
 }
 
 function checkObject(value: object, path: string, depth: number): void {
   if (Array.isArray(value)) {
-    value.forEach((item, index) => check(item, `${path}[${index}]`, depth + 1))
+    // By index, because a hole is not an item to forEach.
+    for (let index = 0; index < value.length; index += 1) check(value[index], `${path}[${index}]`, depth + 1)
     return
   }
-  if (!isPlain(value))
-    throw new TypeError(`${at(path)} is a ${value.constructor.name}, which JSON cannot hold`)
+  // A message's class adds only its name to plain fields; any other class would be lost.
+  if (!isPlainObject(value) && !isMessage(value)) {
+    throw new TypeError(`${at(path)} is ${describe(value)}, which JSON cannot hold`)
+  }
+  if ("toJSON" in value && typeof value.toJSON === "function") {
+    throw new TypeError(`${at(path)} has a toJSON method, which would change it`)
+  }
   for (const [key, item] of Object.entries(value)) {
     // An absent optional field is the same before and after.
     if (item !== undefined) check(item, path === "" ? key : `${path}.${key}`, depth + 1)
   }
 }
 
-// A message's class adds only its name to plain fields; a toJSON (Date, URL, Buffer) would change the value.
-function isPlain(value: object): boolean {
-  if ("toJSON" in value && typeof value.toJSON === "function") return false
-  return !(
-    value instanceof Map ||
-    value instanceof Set ||
-    value instanceof RegExp ||
-    value instanceof Error ||
-    value instanceof Promise ||
-    ArrayBuffer.isView(value) ||
-    value instanceof ArrayBuffer
-  )
-}
-
 function at(path: string): string {
-  return path === "" ? "the value" : path
+  return path === "" ? "the value" : shorten(path)
 }

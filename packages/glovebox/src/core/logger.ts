@@ -28,7 +28,8 @@ export function safeLogger(logger: Logger): Logger {
     (level: keyof Logger): Logger["debug"] =>
     (message, fields) => {
       try {
-        logger[level](message, fields)
+        const result: unknown = logger[level](message, fields)
+        if (result instanceof Promise) result.catch(nothing)
       } catch {
         // There is nowhere left to report to.
       }

@@ -1,6 +1,8 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec"
 import { describe } from "../internal/describe.ts"
 import { formatIssues } from "../internal/format-issues.ts"
+import { isPlainObject } from "../internal/plain-object.ts"
+import { schemaProblem, validateSync } from "../internal/validate-sync.ts"
 import { GloveboxError } from "./glovebox-error.ts"
 
 // Registered, so that two copies of the package in one process know each other's messages.
@@ -42,6 +44,8 @@ export function defineMessage(name: string, schema: StandardSchemaV1<unknown, ob
   if (typeof name !== "string" || !MESSAGE_NAME.test(name)) {
     throw invalid(`Message name ${describe(name)} is not valid. Use letters, digits, "_", "-" or ".".`)
   }
+  const problem = schemaProblem(schema)
+  if (problem !== undefined) throw invalid(`The schema of message ${name} is not valid: ${problem}`)
   const parse = (value: unknown): Message => new MessageClass(check(name, schema, value)) as Message
   const type: MessageType = Object.assign((fields: unknown) => parse(fields), {
     typeName: name,
@@ -69,6 +73,13 @@ export function checkMessage(value: unknown): asserts value is Message {
   throw invalid(`${describe(value)} is not a message. Make it with a type from defineMessage(name, schema).`)
 }
 
+/** Checks a value that claims to be a message type, at the border. */
+export function checkMessageType(type: unknown): asserts type is AnyMessageType {
+  const { typeName, parse, is } = (type ?? {}) as Partial<AnyMessageType>
+  if (typeof typeName === "string" && typeof parse === "function" && typeof is === "function") return
+  throw invalid(`${describe(type)} is not a message type. Make it with defineMessage(name, schema).`)
+}
+
 // One class a type: its instances share a hidden shape, print their name, and carry the type on the prototype.
 function messageClass(name: string, type: AnyMessageType): new (fields: object) => object {
   const MessageClass = class {
@@ -83,16 +94,16 @@ function messageClass(name: string, type: AnyMessageType): new (fields: object) 
 }
 
 function check(name: string, schema: StandardSchemaV1<unknown, object>, value: unknown): object {
-  const result = schema["~standard"].validate(value)
-  if (result instanceof Promise) {
-    result.catch(() => {})
-    throw invalid(`The schema of message ${name} checks asynchronously. Use a synchronous schema.`)
-  }
+  const result = validateSync(schema, value)
   if (result.issues) throw invalid(`Not a valid ${name}: ${formatIssues(result.issues)}`)
-  if (typeof result.value !== "object" || result.value === null || Array.isArray(result.value)) {
-    throw invalid(`The schema of message ${name} gives ${describe(result.value)}. Use an object schema.`)
+  const fields: unknown = result.value
+  // Only plain fields can be copied whole: a Map or an instance of a class keeps what it holds elsewhere.
+  if (typeof fields !== "object" || fields === null || !(isPlainObject(fields) || isMessage(fields))) {
+    throw invalid(`The schema of message ${name} gives ${describe(fields)}. Use an object schema.`)
   }
-  return result.value
+  // Copied like other fields, it would become the message's prototype.
+  if (Object.hasOwn(fields, "__proto__")) throw invalid(`Not a valid ${name}: "__proto__" cannot be a field.`)
+  return fields
 }
 
 function invalid(message: string): GloveboxError {

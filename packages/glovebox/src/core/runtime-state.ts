@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { errorMessage } from "../internal/error-message.ts"
 import { formatIssues } from "../internal/format-issues.ts"
 import { GloveboxError } from "./glovebox-error.ts"
 import { type JsonObject, checkJson } from "./json.ts"
@@ -52,10 +53,7 @@ export function checkAgentState(agent: string, state: unknown): asserts state is
   try {
     checkJson(state)
   } catch (cause) {
-    throw invalidState(
-      `The state of agent ${agent} is not JSON: ${cause instanceof Error ? cause.message : ""}`,
-      cause,
-    )
+    throw invalidState(`The state of agent ${agent} is not JSON: ${errorMessage(cause)}`, cause)
   }
   if (jsonObject.safeParse(state).success) return
   throw invalidState(`The state of agent ${agent} is not an object. Return one from saveState.`)

@@ -270,8 +270,8 @@ export class SingleThreadedAgentRuntime implements AgentRuntime, AsyncDisposable
     options: CallOptions,
     task: (agent: Agent) => Promise<void>,
   ): Promise<void> {
-    const agent = await this.#agent(id, options)
-    if (!this.#lifecycle.isRunning) return task(agent)
+    if (!this.#lifecycle.isRunning) return task(await this.#agent(id, options))
+    options.signal?.throwIfAborted()
     await new Promise<void>((resolve, reject) => {
       const caller = { resolve: () => resolve(), reject }
       this.#dispatcher.runTask(id, RuntimeTask({}), task, options, caller)

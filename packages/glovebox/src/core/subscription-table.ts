@@ -1,3 +1,4 @@
+import { describe } from "../internal/describe.ts"
 import { GloveboxError } from "./glovebox-error.ts"
 import type { Subscription } from "./subscription.ts"
 
@@ -14,12 +15,12 @@ export class SubscriptionTable {
   #cache = new Map<string, readonly string[]>()
 
   add(subscription: Subscription): void {
-    const existing = this.#byId.get(subscription.id) ?? this.#sameRoute(subscription)
-    if (existing) {
-      throw new GloveboxError(
-        "SUBSCRIPTION_ALREADY_EXISTS",
-        `${describeRoute(subscription)} exists already (id ${existing.id}). Add it once.`,
-      )
+    const sameRoute = this.#sameRoute(subscription)
+    if (sameRoute)
+      throw exists(`${describeRoute(sameRoute)} exists already (id ${sameRoute.id}). Add it once.`)
+    const sameId = this.#byId.get(subscription.id)
+    if (sameId) {
+      throw exists(`The id ${describe(sameId.id)} is taken: ${describeRoute(sameId)}. Give each its own id.`)
     }
     const [index, name] = this.#index(subscription)
     const route = index.get(name)
@@ -35,7 +36,7 @@ export class SubscriptionTable {
     if (!subscription) {
       throw new GloveboxError(
         "SUBSCRIPTION_UNKNOWN",
-        `No subscription has the id "${id}". Use the id of one that was added.`,
+        `No subscription has the id ${describe(id)}. Use the id of one that was added.`,
       )
     }
     const [index, name] = this.#index(subscription)
@@ -92,6 +93,10 @@ export class SubscriptionTable {
       ? [this.#byTopicType, subscription.topicType]
       : [this.#byPrefix, subscription.topicTypePrefix]
   }
+}
+
+function exists(message: string): GloveboxError {
+  return new GloveboxError("SUBSCRIPTION_ALREADY_EXISTS", message)
 }
 
 function describeRoute(subscription: Subscription): string {

@@ -72,10 +72,11 @@ export function bindSubscription(
   subscription: Subscription | UnboundSubscription,
   agentType?: string,
 ): Subscription {
+  if (typeof subscription !== "object" || subscription === null) throw notOne(subscription)
   const bound = { ...subscription, agentType: subscription.agentType ?? agentType }
   if (agentType !== undefined && bound.agentType !== agentType) {
     throw invalid(
-      `A subscription for agent type "${bound.agentType}" was given while "${agentType}" is registered. ` +
+      `A subscription for agent type ${describe(bound.agentType)} was given while "${agentType}" is registered. ` +
         "Leave the agent type out, or add it with addSubscription.",
     )
   }
@@ -94,8 +95,12 @@ export function bindSubscription(
       checkTopicType(bound.topicTypePrefix)
       return Object.freeze({ ...bound, agentType: bound.agentType })
     default:
-      throw invalid(`${describe(subscription)} is not a subscription. Use typeSubscription(...).`)
+      throw notOne(subscription)
   }
+}
+
+function notOne(value: unknown): GloveboxError {
+  return invalid(`${describe(value)} is not a subscription. Use typeSubscription(...).`)
 }
 
 function invalid(message: string): GloveboxError {

@@ -22,6 +22,8 @@ export function topicId(type: string, source: string = DEFAULT_KEY): TopicId {
 
 /** Reads the string form `type/source`; only the first slash divides. */
 export function parseTopicId(text: string): TopicId {
+  if (typeof text !== "string")
+    throw invalid(`${describe(text)} is not the text of a topic id. Write it as "type/source".`)
   const slash = text.indexOf("/")
   if (slash < 0) throw invalid(`Topic id ${describe(text)} has no slash. Write it as "type/source".`)
   return topicId(text.slice(0, slash), text.slice(slash + 1))

@@ -1,6 +1,10 @@
+interface Entry {
+  readonly listener: (event: never) => unknown
+}
+
 /** Events discriminated by `type`, whose listeners can neither break the emitter nor each other. */
 export class TypedEmitter<Event extends { readonly type: string }> {
-  readonly #listeners = new Map<string, Set<(event: never) => void>>()
+  readonly #entries = new Map<string, Set<Entry>>()
   readonly #onListenerError: (error: unknown) => void
 
   constructor(onListenerError: (error: unknown) => void) {
@@ -11,29 +15,38 @@ export class TypedEmitter<Event extends { readonly type: string }> {
     type: Type,
     listener: (event: Extract<Event, { type: Type }>) => void,
   ): Disposable {
-    let listeners = this.#listeners.get(type)
-    if (!listeners) this.#listeners.set(type, (listeners = new Set()))
-    listeners.add(listener)
+    let entries = this.#entries.get(type)
+    if (!entries) this.#entries.set(type, (entries = new Set()))
+    // An entry of its own, so that a function given twice is called twice and removed once.
+    const entry: Entry = { listener }
+    entries.add(entry)
     return {
       [Symbol.dispose]: () => {
-        listeners.delete(listener)
-        if (listeners.size === 0 && this.#listeners.get(type) === listeners) this.#listeners.delete(type)
+        entries.delete(entry)
+        if (entries.size === 0 && this.#entries.get(type) === entries) this.#entries.delete(type)
       },
     }
   }
 
   /** Ask before building an event on a hot path. */
   has(type: Event["type"]): boolean {
-    return this.#listeners.size > 0 && this.#listeners.has(type)
+    return this.#entries.size > 0 && this.#entries.has(type)
   }
 
-  emit<Type extends Event["type"]>(event: Extract<Event, { type: Type }>): void {
-    for (const listener of this.#listeners.get(event.type) ?? []) {
-      try {
-        ;(listener as (event: Event) => void)(event)
-      } catch (error) {
-        this.#onListenerError(error)
-      }
+  emit(event: Event): void {
+    const entries = this.#entries.get(event.type)
+    // Over a copy: a listener that subscribes anew must not be called for ever.
+    for (const entry of entries ? [...entries] : []) {
+      if (entries?.has(entry)) this.#call(entry, event)
+    }
+  }
+
+  #call({ listener }: Entry, event: Event): void {
+    try {
+      const result = (listener as (event: Event) => unknown)(event)
+      if (result instanceof Promise) result.catch(this.#onListenerError)
+    } catch (error) {
+      this.#onListenerError(error)
     }
   }
 }

@@ -1,5 +1,8 @@
 import { z } from "zod"
 
+/** The version of the envelope that this release reads and writes. */
+export const ENVELOPE_VERSION = 1
+
 /** A component as data: what it is, and its configuration. Field names are AutoGen's wire format. */
 export const componentModelSchema = z.object({
   /** The registered name of the component. */

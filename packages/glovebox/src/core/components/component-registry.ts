@@ -2,7 +2,7 @@ import { describe } from "../../internal/describe.ts"
 import { formatIssues } from "../../internal/format-issues.ts"
 import { nearest } from "../../internal/nearest.ts"
 import { GloveboxError } from "../glovebox-error.ts"
-import { type ComponentModel, componentModelSchema } from "./component-model.ts"
+import { type ComponentModel, ENVELOPE_VERSION, componentModelSchema } from "./component-model.ts"
 import type { ComponentDefinition, ComponentLoader } from "./define-component.ts"
 
 // Components nest a few levels; a document that nests further was made to exhaust the stack.
@@ -53,6 +53,13 @@ export class ComponentRegistry {
   ): unknown {
     if (depth > MAX_DEPTH) throw invalid(`Components are nested more than ${MAX_DEPTH} deep.`)
     const model = parseModel(source)
+    if ((model.version ?? ENVELOPE_VERSION) > ENVELOPE_VERSION) {
+      throw new GloveboxError(
+        "COMPONENT_VERSION_UNSUPPORTED",
+        `Component ${describe(model.provider)} is written in version ${model.version} of the format; ` +
+          `this release knows up to ${ENVELOPE_VERSION}.`,
+      )
+    }
     const definition = this.#find(model.provider)
     if (model.component_type && model.component_type !== definition.type) {
       throw invalid(

@@ -1,9 +1,11 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec"
 import { describe } from "../../internal/describe.ts"
+import { errorMessage } from "../../internal/error-message.ts"
 import { formatIssues } from "../../internal/format-issues.ts"
+import { schemaProblem, validateSync } from "../../internal/validate-sync.ts"
 import { GloveboxError } from "../glovebox-error.ts"
 import { checkJson } from "../json.ts"
-import type { ComponentModel } from "./component-model.ts"
+import { type ComponentModel, ENVELOPE_VERSION } from "./component-model.ts"
 
 /** A schema that both checks a configuration and describes itself as JSON Schema; zod's do. */
 export type ConfigSchema<Input = unknown, Output = Input> = StandardSchemaV1<Input, Output> &
@@ -55,25 +57,31 @@ export function defineComponent<Schema extends ConfigSchema, Instance>(
 ): ComponentDefinition<StandardSchemaV1.InferInput<Schema>, Instance> {
   const { provider, aliases = [], type, version = 1, upgrades = {} } = options
   for (const name of [provider, ...aliases]) {
-    if (!PROVIDER.test(name)) throw invalid(`Component name ${describe(name)} is not valid.`)
+    if (typeof name !== "string" || !PROVIDER.test(name)) {
+      throw invalid(
+        `Component name ${describe(name)} is not valid. Use letters, digits, "_", "-", "." or "/".`,
+      )
+    }
   }
   if (!Number.isInteger(version) || version < 1) {
     throw invalid(`Version ${describe(version)} of component ${provider} is not a whole number from 1.`)
   }
+  const problem = schemaProblem(options.config)
+  if (problem !== undefined) throw invalid(`The configuration of component ${provider}: ${problem}`)
   return {
     provider,
     aliases,
     type,
     version,
     get configSchema() {
-      return options.config["~standard"].jsonSchema.input({ target: "draft-2020-12" })
+      return jsonSchema(provider, options.config)
     },
     dump(config, about = {}) {
       checkConfig(provider, options.config, config)
       return {
         provider,
         component_type: type,
-        version: 1,
+        version: ENVELOPE_VERSION,
         component_version: version,
         description: about.description ?? options.description ?? null,
         label: about.label ?? provider.slice(provider.lastIndexOf(".") + 1),
@@ -106,7 +114,15 @@ function upgrade(
       throw unsupported(
         `Component ${provider} cannot upgrade a configuration of version ${version} to ${to}.`,
       )
-    current = step(current)
+    try {
+      current = step(current)
+    } catch (cause) {
+      // The step saw data that no schema has checked.
+      throw invalid(
+        `The configuration of component ${provider} cannot be upgraded from version ${version}: ${errorMessage(cause)}`,
+        cause,
+      )
+    }
   }
   return current
 }
@@ -116,22 +132,34 @@ function checkConfig<Schema extends ConfigSchema>(
   schema: Schema,
   config: unknown,
 ): StandardSchemaV1.InferOutput<Schema> {
-  const result = schema["~standard"].validate(config)
-  if (result instanceof Promise) {
-    result.catch(() => {})
-    throw invalid(`The configuration schema of ${provider} checks asynchronously. Use a synchronous schema.`)
-  }
+  const result = validateSync(schema, config)
   if (!result.issues) return result.value
   throw invalid(`The configuration of component ${provider} is not valid: ${formatIssues(result.issues)}`)
 }
 
+function jsonSchema(provider: string, schema: ConfigSchema): Readonly<Record<string, unknown>> {
+  try {
+    return schema["~standard"].jsonSchema.input({ target: "draft-2020-12" })
+  } catch (cause) {
+    throw invalid(
+      `The configuration of component ${provider} has no JSON Schema: ${errorMessage(cause)}`,
+      cause,
+    )
+  }
+}
+
 function copyJson(provider: string, config: unknown): Record<string, unknown> {
   try {
+    if (typeof config !== "object" || config === null || Array.isArray(config)) {
+      throw new TypeError(`${describe(config)} is not an object`)
+    }
     checkJson(config)
     return JSON.parse(JSON.stringify(config)) as Record<string, unknown>
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause)
-    throw invalid(`The configuration of component ${provider} cannot be written as JSON: ${why}`, cause)
+    throw invalid(
+      `The configuration of component ${provider} cannot be written as JSON: ${errorMessage(cause)}`,
+      cause,
+    )
   }
 }
 

@@ -1,4 +1,5 @@
 import { describe } from "../../internal/describe.ts"
+import { errorMessage } from "../../internal/error-message.ts"
 import { type AgentId, checkAgentId, checkAgentType, formatAgentId } from "../agent-id.ts"
 import { runInstantiation } from "../agent-instantiation-context.ts"
 import type { AgentFactory, AgentRuntime, MailboxOptions, RegisterOptions } from "../agent-runtime.ts"
@@ -172,10 +173,9 @@ export class AgentDirectory {
 
   #creationFailed(mailbox: Mailbox, cause: unknown): GloveboxError {
     this.forget(mailbox)
-    const why = cause instanceof Error ? cause.message : describe(cause)
     const error = new GloveboxError(
       "AGENT_CREATION_FAILED",
-      `Agent ${formatAgentId(mailbox.id)} could not be built: ${why}`,
+      `Agent ${formatAgentId(mailbox.id)} could not be built: ${errorMessage(cause)}`,
       { cause },
     )
     this.#options.onCreationFailed(mailbox.id, error)

@@ -1,3 +1,4 @@
+import { errorMessage } from "../../internal/error-message.ts"
 import { formatAgentId, parseAgentId } from "../agent-id.ts"
 import type { Agent } from "../agent.ts"
 import type { JsonObject } from "../json.ts"
@@ -23,7 +24,7 @@ export async function saveAgents(
   for (const mailbox of directory.agents()) {
     if (mailbox.agent) agents[formatAgentId(mailbox.id)] = await saveAgent(mailbox, mailbox.agent)
   }
-  return createRuntimeState(agents, subscriptions) as unknown as JsonObject
+  return createRuntimeState(agents, subscriptions)
 }
 
 /** Gives all agents of a checkpoint their state, or leaves them as they were. */
@@ -59,8 +60,7 @@ export async function loadAgent(name: string, agent: Agent, state: JsonObject): 
   try {
     await agent.loadState(structuredClone(state))
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause)
-    throw invalidState(`Agent ${name} could not load its state: ${why}`, cause)
+    throw invalidState(`Agent ${name} could not load its state: ${errorMessage(cause)}`, cause)
   }
 }
 

@@ -65,7 +65,11 @@ export class DeliveryLog {
     this.events.emit({
       type: "message-dropped",
       kind: "publish",
-      ...{ message, messageId, sender, topicId, reason },
+      message,
+      messageId,
+      sender,
+      topicId,
+      reason,
       recipient: undefined,
     })
   }
@@ -100,7 +104,12 @@ export class DeliveryLog {
     if (!this.events.has("message-undeliverable")) return
     this.events.emit({
       type: "message-undeliverable",
-      ...{ message, messageId, sender, topicId, recipient, error },
+      message,
+      messageId,
+      sender,
+      topicId,
+      recipient,
+      error,
     })
   }
 }

@@ -97,7 +97,8 @@ export class Dispatcher {
 
   /** Ends everything that is under way, and tells running handlers. */
   cancelAll(reason: unknown): void {
-    for (const item of this.pending.list()) {
+    // Newest first: ending an older one would make room for it, and tell its publisher that all is well.
+    for (const item of this.pending.list().toReversed()) {
       if (item instanceof Delivery) this.#cancel(item, reason)
       else this.#cancelPublication(item, reason)
     }
@@ -107,7 +108,8 @@ export class Dispatcher {
     const { interventions, log, tracing } = this.#options
     const { mailbox, parent } = delivery
     const isUrgent = parent !== undefined && waitsFor(mailbox, parent)
-    if (!isUrgent && mailbox.isFull && mailbox.registration.mailbox.whenFull === "reject") {
+    const mustFit = !isUrgent && !delivery.task && mailbox.registration.mailbox.whenFull === "reject"
+    if (mustFit && mailbox.isFull) {
       throw mailboxFullError(mailbox, false)
     }
     if (options.signal || options.timeoutMs !== undefined) this.#watch(delivery, options)
@@ -227,6 +229,7 @@ export class Dispatcher {
     const started = delivery.phase === "running" || delivery.phase === "answering"
     delivery.abort(reason)
     delivery.refuse(reason)
+    if (delivery.isWaitingForRoom) delivery.publication?.refuse(reason)
     if (!delivery.task) this.#options.log.cancelled(delivery, reason, started)
     if (!started) this.#runner.withdraw(delivery, reason)
   }

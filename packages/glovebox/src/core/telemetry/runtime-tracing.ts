@@ -9,6 +9,7 @@ import {
   context,
   trace,
 } from "@opentelemetry/api"
+import { errorMessage } from "../../internal/error-message.ts"
 import { type AgentId, formatAgentId } from "../agent-id.ts"
 import { type Message, messageTypeOf } from "../message.ts"
 import { type TopicId, formatTopicId } from "../topic-id.ts"
@@ -71,7 +72,7 @@ export function parentContext(handler: Context | undefined): Context {
 export function endSpan(span: Span | undefined, error?: unknown): void {
   if (span === undefined) return
   if (error !== undefined) {
-    const message = error instanceof Error ? error.message : String(error)
+    const message = errorMessage(error)
     span.recordException(error instanceof Error ? error : message)
     span.setStatus({ code: SpanStatusCode.ERROR, message })
     span.setAttribute("error.type", errorType(error))
