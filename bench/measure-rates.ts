@@ -8,32 +8,31 @@ export interface MeasureOptions {
   readonly rounds?: number
   /** How long a turn is. @default 300 */
   readonly turnMs?: number
-  /** How long each contender runs before the first turn. @default 500 */
+  /** How long each contender runs before the first turn. @default 300 */
   readonly warmUpMs?: number
 }
 
 /**
- * Operations a second of ours and of its baseline, the median of several rounds.
- * They take turns, so that whatever else the machine does hits both.
+ * Operations a second of each contender, the median of several rounds.
+ * They take turns, so that whatever else the machine does hits all.
  */
-export async function measureRates(
-  ours: Batch,
-  baseline: Batch,
-  { rounds = 5, turnMs = 300, warmUpMs = 500 }: MeasureOptions = {},
-): Promise<{ ours: number; baseline: number }> {
-  const contenders = [
-    { batch: ours, rates: [] as number[] },
-    { batch: baseline, rates: [] as number[] },
-  ] as const
-  for (const { batch } of contenders) await rateOf(batch, warmUpMs)
+export async function measureRates<Name extends string>(
+  contenders: Readonly<Record<Name, Batch>>,
+  { rounds = 5, turnMs = 300, warmUpMs = 300 }: MeasureOptions = {},
+): Promise<Record<Name, number>> {
+  const entrants = Object.entries<Batch>(contenders).map(([name, batch]) => ({
+    name,
+    batch,
+    rates: [] as number[],
+  }))
+  for (const { batch } of entrants) await rateOf(batch, warmUpMs)
   for (let round = 0; round < rounds; round += 1) {
     // Nobody always goes first, and so always collects the other's garbage.
-    for (const { batch, rates } of round % 2 === 0 ? contenders : contenders.toReversed()) {
-      await batch()
+    for (const { batch, rates } of round % 2 === 0 ? entrants : entrants.toReversed()) {
       rates.push(await rateOf(batch, turnMs))
     }
   }
-  return { ours: median(contenders[0].rates), baseline: median(contenders[1].rates) }
+  return Object.fromEntries(entrants.map(({ name, rates }) => [name, median(rates)])) as Record<Name, number>
 }
 
 async function rateOf(batch: Batch, durationMs: number): Promise<number> {

@@ -7,7 +7,7 @@ const Answer = defineMessage("Answer", schema)
 
 // Made once: the benches measure the runtime, not the schema library.
 export const ask = Ask({ content: "ping" })
-export const answer = Answer({ content: "pong" })
+const answer = Answer({ content: "pong" })
 
 /** Answers every question with the same message, and counts. */
 export class EchoAgent extends RoutedAgent {
@@ -29,4 +29,8 @@ export function echoHandler(): (message: Message) => Promise<Message> {
     counter.asked += 1
     return answer
   }
+}
+
+export function checkAnswer(reply: unknown): void {
+  if (reply !== answer) throw new Error("A request got another answer than its own.")
 }

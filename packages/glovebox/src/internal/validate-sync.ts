@@ -9,7 +9,7 @@ export function validateSync<Schema extends StandardSchemaV1>(
 ): StandardSchemaV1.Result<StandardSchemaV1.InferOutput<Schema>> {
   try {
     const result = schema["~standard"].validate(value)
-    if (!(result instanceof Promise)) return result as never
+    if (!(result instanceof Promise)) return result
     result.catch(() => {})
     // Zod answers with a promise also when a transform throws, and does not say which of the two it was.
     return refusal(

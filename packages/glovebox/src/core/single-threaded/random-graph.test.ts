@@ -68,10 +68,11 @@ class World {
   readonly settled: Promise<unknown>[] = []
   /** By recipient: the serial numbers it handled, by sender, in order. */
   readonly handled = new Map<string, { serial: number; sender: string; depth: number }[]>()
-  readonly active = new Map<string, number>()
+  readonly scenario: Scenario
   #serial = 0
 
-  constructor(readonly scenario: Scenario) {
+  constructor(scenario: Scenario) {
+    this.scenario = scenario
     const { capacity, whenFull } = scenario
     this.runtime = new SingleThreadedAgentRuntime({
       mailbox: { capacity, whenFull },
@@ -184,43 +185,49 @@ async function play(chosen: Scenario): Promise<World> {
   return world
 }
 
+const send = (to: number, wait: boolean): Step => ({ do: "send", to, wait, abandon: false })
+
+// Circles that were once missed: they close when something that is not part of them ends.
+const MISSED: Scenario[] = [
+  {
+    programs: [[send(2, false), { do: "publish", topic: 0 }], [], [send(0, true)], []],
+    concurrency: [1, 1, 1, 1],
+    subscribers: [[2], []],
+    asyncFactory: [false, false, false, false],
+    capacity: 1,
+    whenFull: "wait",
+    interventions: "none",
+    roots: [2, 0].map((to) => ({ to, abortAfter: null })),
+    stopAfter: null,
+  },
+  {
+    programs: [[], [], [send(0, false), send(3, false)], [send(3, true)]],
+    concurrency: [1, 1, 1, 2],
+    subscribers: [[], []],
+    asyncFactory: [false, false, false, false],
+    capacity: 1,
+    whenFull: "wait",
+    interventions: "throw-some",
+    roots: [0, 2, 0, 0, 0, 2].map((to) => ({ to, abortAfter: null })),
+    stopAfter: null,
+  },
+]
+
 describe("any graph of agents", () => {
-  const runs = { numRuns: 150 }
-
-  it("settles every send, becomes idle, stops and closes", async () => {
+  it("settles every send, becomes idle, keeps order, delivers once, stops and closes", async () => {
     await fc.assert(
       fc.asyncProperty(scenario, async (chosen) => {
-        const world = await play(chosen)
-        expect(world.settled.length).toBeGreaterThanOrEqual(chosen.roots.length)
-      }),
-      runs,
-    )
-  })
-
-  it("delivers no message twice to an agent", async () => {
-    await fc.assert(
-      fc.asyncProperty(scenario, async (chosen) => {
-        const { handled } = await play(chosen)
+        const { handled, settled } = await play(chosen)
+        expect(settled.length).toBeGreaterThanOrEqual(chosen.roots.length)
         for (const list of handled.values()) {
           const serials = list.map(({ serial }) => serial)
           expect(new Set(serials).size).toBe(serials.length)
+          // Only a request in a circle may overtake, and nothing from outside is part of one.
+          const fromOutside = list.filter(({ sender }) => sender === "root").map(({ serial }) => serial)
+          expect(fromOutside).toEqual(fromOutside.toSorted((a, b) => a - b))
         }
       }),
-      runs,
-    )
-  })
-
-  it("keeps the order between each sender and each agent", async () => {
-    await fc.assert(
-      fc.asyncProperty(scenario, async (chosen) => {
-        const { handled } = await play(chosen)
-        for (const list of handled.values()) {
-          // From outside nothing is part of a circle of requests, which alone may overtake.
-          const serials = list.filter(({ sender }) => sender === "root").map(({ serial }) => serial)
-          expect(serials).toEqual(serials.toSorted((a, b) => a - b))
-        }
-      }),
-      runs,
+      { numRuns: 400, examples: MISSED.map((example) => [example]) },
     )
   })
 })
