@@ -18,7 +18,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: "unit",
-          include: ["packages/*/src/**/*.test.ts", "test/**/*.test.ts"],
+          include: ["packages/*/src/**/*.test.ts"],
           exclude: [...shared.exclude, "**/*.integration.test.ts"],
           testTimeout: 5_000,
           // Module state is not shared between tests by design, so files may share a worker: it halves the time.

@@ -10,6 +10,8 @@ import { afterEach, beforeAll, describe, expect, test } from "vitest"
 
 const script = fileURLToPath(new URL("engine", import.meta.url))
 const isRoot = process.getuid?.() === 0
+// Set by scripts/test-all on a machine that can have no engine; its summary says what did not run.
+const hasEngine = process.env["GLOVEBOX_TEST_DOCKER"] !== "unavailable"
 const image = "glovebox/sandbox:py3"
 const walled = [
   "--network",
@@ -25,7 +27,6 @@ interface Ran {
   readonly code: number | null
   readonly stdout: string
   readonly stderr: string
-  readonly ms: number
 }
 
 interface Options {
@@ -55,7 +56,6 @@ async function run(
   env: NodeJS.ProcessEnv,
   uid?: number,
 ): Promise<Ran> {
-  const begun = performance.now()
   const child = spawn(command, args, {
     env,
     stdio: ["ignore", "pipe", "pipe"],
@@ -67,7 +67,7 @@ async function run(
   child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()))
   // "close" and not "exit": an engine that kept these streams open would be found here.
   const [code] = (await once(child, "close")) as [number | null]
-  return { code, stdout, stderr, ms: performance.now() - begun }
+  return { code, stdout, stderr }
 }
 
 /** The script with the caller's own choice of engine. */
@@ -162,6 +162,7 @@ let mainPid: number | undefined
 const docker = (...args: string[]) => run("docker", args, { ...ownEnv, DOCKER_HOST: main.dockerHost })
 
 beforeAll(async () => {
+  if (!hasEngine) return
   main = parsed(await engine("--json"))
   bridge = fs.existsSync("/sys/class/net/docker0")
   mainPid = fs.existsSync("/var/run/docker.pid") ? readPid("/var/run/docker.pid") : undefined
@@ -169,12 +170,11 @@ beforeAll(async () => {
 
 const sandbox = (...command: string[]) => docker("run", "--rm", ...walled, image, ...command)
 
-describe("finding", () => {
-  test("an engine and an image that are there are found again, quickly and silently", async () => {
+describe.skipIf(!hasEngine)("finding", () => {
+  test("an engine and an image that are there are found again, silently", async () => {
     const again = await engine("--json")
     expect(parsed(again)).toEqual({ ...main, started: false, built: false })
     expect(again.stderr).toBe("")
-    expect(again.ms).toBeLessThan(2_000)
     expect(main).toMatchObject({ image, imageId: expect.stringMatching(/^sha256:[0-9a-f]{64}$/) as string })
     expect(main.serverVersion).toMatch(/^\d+\./)
     const plain = await engine()
@@ -245,13 +245,11 @@ describe("finding", () => {
     const explicit = await engineWith({ env: { ...bound, DOCKER_HOST: `unix://${socket}` } })
     expect(explicit).toMatchObject({ code: 1, stdout: "" })
     expect(explicit.stderr).toContain("no answer within 1 s")
-    expect(explicit.ms).toBeLessThan(5_000)
     const own = await engineWith({ env: { ...bound, ...env } }, "--no-image")
     expect(own).toMatchObject({ code: 1, stdout: "" })
     expect(own.stderr).toContain("no answer within 1 s")
-    expect(own.ms).toBeLessThan(10_000)
     expect(server.listening && fs.existsSync(socket)).toBe(true)
-  })
+  }, 20_000)
 
   test("a named image that is neither there nor to be had is an error that names it", async () => {
     const name = "127.0.0.1:1/glovebox/none:x"
@@ -283,7 +281,7 @@ describe("finding", () => {
   })
 })
 
-describe("the image", () => {
+describe.skipIf(!hasEngine)("the image", () => {
   test("has the whole standard library, for user 65532, read-only and without a network", async () => {
     const code = `
 import json, ssl, sqlite3, ctypes, ctypes.util, asyncio, multiprocessing, zoneinfo, os, pwd, sys
@@ -355,7 +353,7 @@ print(json.dumps({
   })
 })
 
-describe.skipIf(!isRoot)("starting (needs root)", () => {
+describe.skipIf(!isRoot || !hasEngine)("starting (needs root)", () => {
   test("twice at once on a new folder gives one engine, which keeps neither lock nor environment", async () => {
     const { folder, env } = ownEngine()
     const both = await Promise.all(

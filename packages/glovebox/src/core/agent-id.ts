@@ -46,7 +46,7 @@ export function checkAgentType(type: unknown): asserts type is string {
   )
 }
 
-export function checkAgentKey(key: unknown): asserts key is string {
+function checkAgentKey(key: unknown): asserts key is string {
   if (isKey(key)) return
   throw invalid(
     `Agent key ${describe(key)} is not valid. Use 1 to ${MAX_LENGTH} characters without control characters.`,

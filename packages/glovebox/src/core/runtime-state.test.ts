@@ -110,7 +110,7 @@ describe("saveState and loadState", () => {
     [{ type: "RuntimeState", version: 1, agents: {}, subscriptions: [], more: 1 }, /more/],
   ])("refuse %j", async (state, message) => {
     await using runtime = await counting()
-    await expectFailure(runtime.loadState(state as JsonObject), "STATE_INVALID", message)
+    await expectFailure(runtime.loadState(state), "STATE_INVALID", message)
   })
 
   it("restore all agents or none", async () => {

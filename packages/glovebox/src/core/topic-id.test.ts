@@ -53,7 +53,8 @@ describe("parseTopicId", () => {
 
   it("gives back every topic that formatTopicId wrote", () => {
     const type = fc.stringMatching(/^[\p{L}\p{N}_\-.:=]{1,20}$/u)
-    const source = fc.string({ unit: "grapheme", minLength: 1 }).filter((text) => !/\p{Cc}/u.test(text))
+    const unit = fc.constantFrom("a", "é", "e\u0301", "🙂", "/", ":", " ", "\u2028", "%", "作")
+    const source = fc.string({ unit, minLength: 1 })
     fc.assert(
       fc.property(type, source, (type, source) => {
         expect(parseTopicId(formatTopicId(topicId(type, source)))).toEqual({ type, source })

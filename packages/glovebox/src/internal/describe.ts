@@ -30,6 +30,6 @@ function render(value: unknown): string {
 function renderObject(value: object | null): string {
   if (value === null) return "null"
   const name = Array.isArray(value) || isPlainObject(value) ? "" : value.constructor.name
-  if (name !== "") return `${/^[AEIOU]/i.test(name) ? "an" : "a"} ${name}`
+  if (name !== "") return `${/^[AEIO]/i.test(name) ? "an" : "a"} ${name}`
   return JSON.stringify(value) ?? "an object"
 }

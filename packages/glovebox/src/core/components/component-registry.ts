@@ -81,7 +81,7 @@ export class ComponentRegistry {
     const definition = this.#byName.get(provider)
     if (definition) return definition
     const known = this.providers
-    const hint = nearest(provider, [...this.#byName.keys()])
+    const hint = typeof provider === "string" ? nearest(provider, [...this.#byName.keys()]) : undefined
     throw new GloveboxError(
       "COMPONENT_UNKNOWN",
       `No component ${describe(provider)} is registered.${hint === undefined ? "" : ` Did you mean "${hint}"?`} ` +

@@ -183,6 +183,7 @@ describe("stopWhen", () => {
     let done = false
     setTimeout(() => (done = true), 1)
     await runtime.stopWhen(() => done)
+    await expectFailure(runtime.send(Work({}), agentId("a")), "RUNTIME_STOPPED")
   })
 
   it("stops and rejects when the condition throws", async () => {
@@ -280,8 +281,11 @@ describe("ignoreUnhandledExceptions: false", () => {
 describe("a busy runtime", () => {
   it("lets timers run while agents keep each other busy for ever", async () => {
     await using runtime = await withHandler(async () => runtime.publish(Work({})))
+    let handled = 0
+    runtime.on("message-delivered", () => (handled += 1))
     await runtime.publish(Work({}))
     await new Promise((resolve) => setTimeout(resolve, 1))
+    expect(handled).toBeGreaterThan(100)
     await runtime.stop()
   })
 })
