@@ -12,6 +12,8 @@ describe("nearest", () => {
     ["tol", "tool"],
     ["tools", "tool"],
     ["otol", "tool"],
+    ["toad", "tool"],
+    ["TOOL", "tool"],
   ])("finds for %s: %s", (name, found) => {
     expect(nearest(name, known)).toBe(found)
   })
