@@ -85,7 +85,7 @@ export class SerializationRegistry {
     const known = [...this.#types.keys()].join(", ") || "none"
     return new GloveboxError(
       "SERIALIZER_UNKNOWN",
-      `Nothing writes message ${typeName} as ${contentType}. Add it with addMessageType(${typeName}). Known: ${known}.`,
+      `Nothing writes message ${typeName} as ${contentType}. Add the type first (runtime.addMessageType, or addType of the registry). Known: ${known}.`,
     )
   }
 }

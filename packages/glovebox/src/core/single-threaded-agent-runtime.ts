@@ -15,7 +15,7 @@ import { GloveboxError } from "./glovebox-error.ts"
 import { InterventionChain } from "./intervention-chain.ts"
 import type { JsonObject } from "./json.ts"
 import { warningLogger } from "./logger.ts"
-import { type AnyMessageType, type Message, checkMessage } from "./message.ts"
+import { type AnyMessageType, type Message, checkMessage, messageTypeOf } from "./message.ts"
 import type { RuntimeEvent } from "./runtime-event.ts"
 import { SerializationRegistry } from "./serialization.ts"
 import { AgentDirectory } from "./single-threaded/agent-directory.ts"
@@ -294,7 +294,7 @@ export class SingleThreadedAgentRuntime implements AgentRuntime, AsyncDisposable
 }
 
 function unexpectedReply(recipient: AgentId, expected: AnyMessageType, reply: Reply): GloveboxError {
-  const got = reply === undefined ? "nothing" : reply.constructor.name
+  const got = messageTypeOf(reply)?.typeName ?? "nothing"
   return new GloveboxError(
     "REPLY_INVALID",
     `Agent ${formatAgentId(recipient)} answered ${got} where ${expected.typeName} was expected.`,
