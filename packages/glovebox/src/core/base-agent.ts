@@ -1,5 +1,5 @@
 import { describe } from "../internal/describe.ts"
-import { type AgentBinding, currentInstantiation } from "./agent-instantiation-context.ts"
+import { type AgentBinding, currentInstantiation } from "./ambient-scope.ts"
 import { type AgentId, formatAgentId, sameAgentId } from "./agent-id.ts"
 import type { AgentMetadata } from "./agent-metadata.ts"
 import type { AgentRuntime, ExpectReply, PublishOptions, SendOptions } from "./agent-runtime.ts"

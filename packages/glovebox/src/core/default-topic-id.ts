@@ -1,5 +1,5 @@
 import { DEFAULT_KEY } from "./agent-id.ts"
-import { currentAgentId } from "./handler-context.ts"
+import { currentAgentId } from "./ambient-scope.ts"
 import { DEFAULT_TOPIC_TYPE, type TopicId, topicId } from "./topic-id.ts"
 
 /**

@@ -1,5 +1,5 @@
 export { type AgentId, agentId, formatAgentId, parseAgentId, sameAgentId } from "./agent-id.ts"
-export { type AgentBinding, currentInstantiation } from "./agent-instantiation-context.ts"
+export { type AgentBinding, currentAgentId, currentInstantiation } from "./ambient-scope.ts"
 export type { AgentMetadata } from "./agent-metadata.ts"
 export { AgentProxy } from "./agent-proxy.ts"
 export type {
@@ -31,7 +31,6 @@ export {
 } from "./components/define-component.ts"
 export { defaultTopicId } from "./default-topic-id.ts"
 export { ERROR_CODES, type ErrorCode, GloveboxError } from "./glovebox-error.ts"
-export { currentAgentId } from "./handler-context.ts"
 export type {
   InterventionContext,
   InterventionDecision,

@@ -1,7 +1,7 @@
 import { describe } from "../../internal/describe.ts"
 import { errorMessage } from "../../internal/error-message.ts"
 import { type AgentId, checkAgentId, checkAgentType, formatAgentId } from "../agent-id.ts"
-import { runInstantiation } from "../agent-instantiation-context.ts"
+import { runInstantiation } from "../ambient-scope.ts"
 import type { AgentFactory, AgentRuntime, MailboxOptions, RegisterOptions } from "../agent-runtime.ts"
 import type { Agent } from "../agent.ts"
 import { GloveboxError } from "../glovebox-error.ts"

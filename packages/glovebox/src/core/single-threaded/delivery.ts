@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto"
 import type { Context, Span } from "@opentelemetry/api"
 import type { AgentId } from "../agent-id.ts"
 import type { Agent, Reply } from "../agent.ts"
-import type { HandlerScope } from "../handler-context.ts"
+import type { HandlerScope } from "../ambient-scope.ts"
 import type { Message } from "../message.ts"
 import type { MessageContext } from "../message-context.ts"
 import type { TraceMetadata } from "../telemetry/trace-context.ts"
@@ -67,6 +67,10 @@ export class Delivery implements HandlerScope {
     this.parent = parent
     if ("resolve" in origin) this.#caller = origin
     else this.publication = origin
+  }
+
+  get scope(): "handler" {
+    return "handler"
   }
 
   get agentId(): AgentId {
