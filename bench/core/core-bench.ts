@@ -18,8 +18,10 @@ export async function coreBench(print: (line: string) => void): Promise<JsonObje
   const throughput = await measureThroughput()
   const autogen = python === undefined ? undefined : await measureAutogen(python)
   print(throughputReport(throughput, autogen))
-  const growth = await measureGrowth()
-  print(growthReport(growth))
+  const growth = await measureGrowth("in turn")
+  print(growthReport(growth, "in turn"))
+  const shuffledGrowth = await measureGrowth("shuffled")
+  print(growthReport(shuffledGrowth, "shuffled"))
   const bytesPerIdleAgent = Math.round(await measureIdleAgentBytes())
   print(`\nAn idle agent keeps ${bytesPerIdleAgent} bytes (heap after gc, ${whole(IDLE_AGENTS)} agents).`)
 
@@ -27,6 +29,7 @@ export async function coreBench(print: (line: string) => void): Promise<JsonObje
     tracing: "off",
     ...throughputNumbers(throughput),
     ...growthNumbers(growth),
+    shuffled: growthNumbers(shuffledGrowth),
     bytesPerIdleAgent,
     autogen: autogenNumbers(throughput, autogen),
   }

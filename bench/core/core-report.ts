@@ -1,7 +1,7 @@
 import { twoDecimals, whole } from "../format-number.ts"
 import { formatTable } from "../format-table.ts"
 import { type AutogenRates, PYTHON_VARIABLE } from "./autogen.ts"
-import { GROWTH_ROUNDS, type GrowthPoint, growthRatios } from "./growth.ts"
+import { GROWTH_ROUNDS, type GrowthPoint, type VisitingOrder, growthRatios } from "./growth.ts"
 import type { Throughput } from "./throughput.ts"
 import { CONCURRENCY, SUBSCRIBERS, type Workload } from "./workload.ts"
 
@@ -23,7 +23,7 @@ export function throughputReport(
   return [table, ...notes].join("\n")
 }
 
-export function growthReport(points: readonly GrowthPoint[]): string {
+export function growthReport(points: readonly GrowthPoint[], order: VisitingOrder): string {
   const { growth100kAgents, baselineGrowth100kAgents } = growthRatios(points)
   const table = formatTable(
     ["agents", "ours, median", "minimum", "bare mailbox, median", "minimum"],
@@ -34,7 +34,7 @@ export function growthReport(points: readonly GrowthPoint[]): string {
     ),
   )
   return [
-    `\nNanoseconds a serial message costs as agents grow, of ${GROWTH_ROUNDS} interleaved rounds:`,
+    `\nNanoseconds a serial message costs as agents grow, visited ${order}, of ${GROWTH_ROUNDS} interleaved rounds:`,
     table,
     `Growth by medians: ours ${twoDecimals(growth100kAgents)}; bare mailboxes, where only the ` +
       `caches of the CPU and the collector can tell: ${twoDecimals(baselineGrowth100kAgents)}.`,

@@ -23,6 +23,9 @@ export interface GrowthRatios {
   readonly baselineGrowth100kAgentsByMinimum: number
 }
 
+/** In turn: each agent after the one made before it. Shuffled: an order that no cache of the CPU can foresee. */
+export type VisitingOrder = "in turn" | "shuffled"
+
 type Send = (id: AgentId) => Promise<unknown>
 
 /** Agents of one runtime, as many mailboxes of the baseline, and what messages to them have cost. */
@@ -41,10 +44,10 @@ const SIZES = [10, 100, 1_000, 10_000, 100_000]
 const MESSAGES = 100_000
 
 /** One agent a key, and at every size the same number of messages, spread evenly over all agents. */
-export async function measureGrowth(): Promise<GrowthPoint[]> {
+export async function measureGrowth(order: VisitingOrder): Promise<GrowthPoint[]> {
   const crowds: Crowd[] = []
   try {
-    for (const size of SIZES) crowds.push(await gatherCrowd(size))
+    for (const size of SIZES) crowds.push(await gatherCrowd(size, order))
     // Agents that live long are in the old generation; here too.
     collectGarbage()
     for (const { visits, ours, baseline } of crowds) {
@@ -76,7 +79,7 @@ export function growthRatios(points: readonly GrowthPoint[]): GrowthRatios {
   }
 }
 
-async function gatherCrowd(agents: number): Promise<Crowd> {
+async function gatherCrowd(agents: number, order: VisitingOrder): Promise<Crowd> {
   const ids = Array.from({ length: agents }, (_, index) => agentId("echo", `conversation-${index}`))
   const runtime = await startEchoRuntime()
   const mailboxes = new Map(ids.map(({ key }) => [key, new PromiseMailbox(echoHandler())]))
@@ -90,7 +93,7 @@ async function gatherCrowd(agents: number): Promise<Crowd> {
   for (const id of ids) await baseline(id)
   return {
     agents,
-    visits: visitingOrder(ids),
+    visits: visitsOf(ids, order),
     ours,
     baseline,
     costsNs: [],
@@ -99,10 +102,10 @@ async function gatherCrowd(agents: number): Promise<Crowd> {
   }
 }
 
-/** Every id equally often, in an order that no cache can foresee. */
-function visitingOrder(ids: readonly AgentId[]): AgentId[] {
-  const shuffled = shuffle(ids)
-  return Array.from({ length: MESSAGES / ids.length }, () => shuffled).flat()
+/** Every id equally often. */
+function visitsOf(ids: readonly AgentId[], order: VisitingOrder): AgentId[] {
+  const round = order === "shuffled" ? shuffle(ids) : ids
+  return Array.from({ length: MESSAGES / ids.length }, () => round).flat()
 }
 
 async function costPerMessage(visits: readonly AgentId[], send: Send): Promise<number> {

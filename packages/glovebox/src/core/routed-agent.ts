@@ -21,15 +21,19 @@ interface Route {
   readonly handler: MessageHandler<object>
   readonly match: HandlerOptions<object>["match"]
   readonly kind: HandlerOptions<object>["kind"]
+  next: Route | undefined
 }
 
 /** An agent that handles messages by their type: call `this.on(...)` in the constructor. */
 export abstract class RoutedAgent extends BaseAgent {
-  // A short list beats a map in memory and in time: agents handle a few types.
-  readonly #routes: Route[] = []
+  // A short chain beats a map or an array, in memory and in time: agents handle a few types, and are many.
+  #firstRoute: Route | undefined
+  #lastRoute: Route | undefined
 
   override get messageTypes(): readonly AnyMessageType[] {
-    return [...new Set(this.#routes.map((route) => route.type))]
+    const types = new Set<AnyMessageType>()
+    for (let route = this.#firstRoute; route; route = route.next) types.add(route.type)
+    return [...types]
   }
 
   /** Handles messages of this type; what the handler returns is the reply to a send. */
@@ -38,17 +42,21 @@ export abstract class RoutedAgent extends BaseAgent {
     handler: MessageHandler<Fields>,
     options: HandlerOptions<Fields> = {},
   ): void {
-    this.#routes.push({
+    const route: Route = {
       type,
       handler: handler as MessageHandler<object>,
       match: options.match as HandlerOptions<object>["match"],
       kind: options.kind,
-    })
+      next: undefined,
+    }
+    if (this.#lastRoute) this.#lastRoute.next = route
+    else this.#firstRoute = route
+    this.#lastRoute = route
   }
 
   override onMessage(message: Message, context: MessageContext): MaybeReply | Promise<MaybeReply> {
     const type = messageTypeOf(message)
-    for (const route of this.#routes) {
+    for (let route = this.#firstRoute; route; route = route.next) {
       if (route.type !== type) continue
       if (route.kind !== undefined && (route.kind === "rpc") !== context.isRpc) continue
       if (route.match !== undefined && !route.match(message, context)) continue

@@ -25,11 +25,11 @@ export class DeliveryQueue {
 
   shift(): Delivery | undefined {
     const head = this.#head
-    if (head) this.remove(head)
+    if (head) this.unlink(head)
     return head
   }
 
-  remove(delivery: Delivery): void {
+  unlink(delivery: Delivery): void {
     if (delivery.queue !== this) return
     const { previous, next } = delivery
     if (previous) previous.next = next

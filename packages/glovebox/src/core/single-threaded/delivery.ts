@@ -40,7 +40,6 @@ export class Delivery implements HandlerScope {
   parent: Delivery | undefined
   children: Set<Delivery> | undefined
 
-  runIndex = -1
   startedAt = 0
   trace: TraceMetadata | undefined
   span: Span | undefined

@@ -5,7 +5,7 @@ import type { Delivery } from "./delivery.ts"
 import { DeliveryQueue } from "./delivery-queue.ts"
 
 /** The messages of one agent: those that wait, those that wait for room, and those being handled. */
-export class Mailbox {
+export class Mailbox extends DeliveryQueue {
   readonly id: AgentId
   readonly registration: Registration
   agent: Agent | undefined
@@ -15,28 +15,29 @@ export class Mailbox {
   isScheduled = false
   nextScheduled: Mailbox | undefined
 
-  readonly #queue = new DeliveryQueue()
   // Rarely needed, so made on demand: an idle agent should cost little.
   #waiting: DeliveryQueue | undefined
   #urgent: DeliveryQueue | undefined
-  #running: Delivery[] | undefined
+  #current: Delivery | undefined
+  #others: Set<Delivery> | undefined
 
   constructor(id: AgentId, registration: Registration) {
+    super()
     this.id = id
     this.registration = registration
   }
 
   get running(): readonly Delivery[] {
-    return this.#running ?? []
+    return [...(this.#current ? [this.#current] : []), ...(this.#others ?? [])]
   }
 
   /** True when a message added now must wait for one that is being handled. */
   get isSaturated(): boolean {
-    return (this.#running?.length ?? 0) >= this.registration.concurrency
+    return (this.#current ? 1 : 0) + (this.#others?.size ?? 0) >= this.registration.concurrency
   }
 
   get isFull(): boolean {
-    return this.#queue.length >= this.registration.mailbox.capacity
+    return this.length >= this.registration.mailbox.capacity
   }
 
   /** True when `take` would give a delivery. */
@@ -46,7 +47,7 @@ export class Mailbox {
 
   add(delivery: Delivery): void {
     if (this.isFull) (this.#waiting ??= new DeliveryQueue()).push(delivery)
-    else this.#queue.push(delivery)
+    else this.push(delivery)
   }
 
   /** Adds a delivery that the messages being handled depend on: it goes first, beyond the concurrency. */
@@ -60,19 +61,18 @@ export class Mailbox {
     if (!delivery) return undefined
     this.remove(delivery)
     delivery.phase = "running"
-    const running = (this.#running ??= [])
-    delivery.runIndex = running.length
-    running.push(delivery)
+    if (this.#current) (this.#others ??= new Set()).add(delivery)
+    else this.#current = delivery
     return delivery
   }
 
   /** Takes a delivery out of whichever queue it waits in; one that waited for room may move up. */
   remove(delivery: Delivery): void {
-    delivery.queue?.remove(delivery)
+    delivery.queue?.unlink(delivery)
     while (this.#waiting?.head && !this.isFull) {
       const admitted = this.#waiting.shift()
       if (!admitted) return
-      this.#queue.push(admitted)
+      this.push(admitted)
       admitted.leaveWaiting()
     }
   }
@@ -80,7 +80,7 @@ export class Mailbox {
   /** Takes out everything that waits. */
   removeAll(): Delivery[] {
     const all: Delivery[] = []
-    for (const queue of [this.#urgent, this.#queue, this.#waiting]) {
+    for (const queue of [this.#urgent, this as DeliveryQueue, this.#waiting]) {
       for (let head = queue?.shift(); head; head = queue?.shift()) all.push(head)
     }
     return all
@@ -88,17 +88,14 @@ export class Mailbox {
 
   /** Makes room after a handler has ended. */
   finish(delivery: Delivery): void {
-    const running = this.#running
-    const last = running?.pop()
-    if (!running || !last || last === delivery) return
-    running[delivery.runIndex] = last
-    last.runIndex = delivery.runIndex
+    if (this.#current === delivery) this.#current = undefined
+    else this.#others?.delete(delivery)
   }
 
   #next(): Delivery | undefined {
     const urgent = this.#urgent?.head
     if (urgent && urgent.phase === "queued") return urgent
-    const head = this.#queue.head
+    const { head } = this
     return head && head.phase === "queued" && !this.isSaturated ? head : undefined
   }
 }

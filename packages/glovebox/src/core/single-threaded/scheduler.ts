@@ -4,6 +4,8 @@ import type { Mailbox } from "./mailbox.ts"
 // Timers, sockets and aborts get a turn at least this often, however busy the agents are.
 const VISITS_PER_TURN = 256
 
+const SOON = Promise.resolve()
+
 /** Visits mailboxes that have work, one message each in turn, without starving the event loop. */
 export class Scheduler {
   readonly #visit: (mailbox: Mailbox) => void
@@ -45,7 +47,8 @@ export class Scheduler {
   #wake(): void {
     if (this.#isAwake || !this.#isRunning || !this.#head) return
     this.#isAwake = true
-    queueMicrotask(this.#drainInContext)
+    // Like queueMicrotask, which on Node 20 makes an AsyncResource and a bound function each time.
+    void SOON.then(this.#drainInContext)
   }
 
   readonly #drainInContext = (): void => {
