@@ -1,0 +1,135 @@
+import type { PolicyFields } from "./policy-schema.ts"
+import { formatBytes, formatDuration } from "./units.ts"
+
+/** One difference between two policies. */
+export interface PolicyChange {
+  /** Where, for example `limits.memory`. */
+  readonly path: string
+  readonly from: string
+  readonly to: string
+  /** Whether the sandbox may do more, less, or only something else. */
+  readonly effect: "widens" | "narrows" | "changes"
+}
+
+type Effect = PolicyChange["effect"]
+
+/** What changes from one policy to another, in the order of the policy's fields. */
+export function comparePolicies(before: PolicyFields, after: PolicyFields): readonly PolicyChange[] {
+  return [
+    ...changed("image", before.image, after.image, "changes"),
+    ...compareNetworks(before.network, after.network),
+    ...changed(
+      "readOnlyRoot",
+      String(before.readOnlyRoot),
+      String(after.readOnlyRoot),
+      after.readOnlyRoot ? "narrows" : "widens",
+    ),
+    ...changed("user", before.user, after.user, userEffect(before.user, after.user)),
+    ...compareSets("capabilities", before.capabilities, after.capabilities),
+    ...compareLimits(before.limits, after.limits),
+    ...compareSets("mounts", before.mounts.map(describeMount), after.mounts.map(describeMount)),
+    ...compareEnvironments(before.env, after.env),
+    ...changed("runtime", before.runtime, after.runtime, "changes"),
+    ...changed(
+      "isolation",
+      before.isolation ?? "any",
+      after.isolation ?? "any",
+      isolationEffect(before, after),
+    ),
+  ]
+}
+
+function compareNetworks(before: PolicyFields["network"], after: PolicyFields["network"]): PolicyChange[] {
+  const [from, to] = [describeNetwork(before), describeNetwork(after)]
+  const [reachBefore, reachAfter] = [reach(before), reach(after)]
+  if (reachBefore !== reachAfter)
+    return changed("network", from, to, reachAfter > reachBefore ? "widens" : "narrows")
+  return compareSets("network.allow", rules(before), rules(after))
+}
+
+function reach(network: PolicyFields["network"]): number {
+  if (network === "none") return 0
+  if ("allow" in network) return 1
+  return network.dangerously === "bridge" ? 2 : 3
+}
+
+function rules(network: PolicyFields["network"]): readonly string[] {
+  return network !== "none" && "allow" in network ? network.allow : []
+}
+
+function describeNetwork(network: PolicyFields["network"]): string {
+  if (network === "none") return "none"
+  return "allow" in network ? `allow ${network.allow.join(", ")}` : `dangerously ${network.dangerously}`
+}
+
+function compareLimits(before: PolicyFields["limits"], after: PolicyFields["limits"]): PolicyChange[] {
+  const format: Record<keyof PolicyFields["limits"], (value: number) => string> = {
+    wall: formatDuration,
+    memory: formatBytes,
+    cpus: String,
+    pids: String,
+    workspace: formatBytes,
+    files: String,
+    output: formatBytes,
+  }
+  return (Object.keys(format) as (keyof PolicyFields["limits"])[]).flatMap((name) =>
+    changed(
+      `limits.${name}`,
+      format[name](before[name]),
+      format[name](after[name]),
+      after[name] > before[name] ? "widens" : "narrows",
+    ),
+  )
+}
+
+function compareSets(path: string, before: readonly string[], after: readonly string[]): PolicyChange[] {
+  const added = after.filter((item) => !before.includes(item))
+  const removed = before.filter((item) => !after.includes(item))
+  return [
+    ...added.map((item): PolicyChange => ({ path, from: "absent", to: item, effect: "widens" })),
+    ...removed.map((item): PolicyChange => ({ path, from: item, to: "absent", effect: "narrows" })),
+  ]
+}
+
+// Names only: a value may be a secret.
+function compareEnvironments(before: PolicyFields["env"], after: PolicyFields["env"]): PolicyChange[] {
+  const edited = Object.keys(after).filter(
+    (name) => Object.hasOwn(before, name) && before[name] !== after[name],
+  )
+  return [
+    ...compareSets("env", Object.keys(before), Object.keys(after)),
+    ...edited.map((name): PolicyChange => ({
+      path: `env.${name}`,
+      from: "a value",
+      to: "another",
+      effect: "changes",
+    })),
+  ]
+}
+
+function describeMount({ source, target, mode }: PolicyFields["mounts"][number]): string {
+  return `${source}:${target}:${mode}`
+}
+
+function userEffect(before: string, after: string): Effect {
+  if (isRoot(before) === isRoot(after)) return "changes"
+  return isRoot(after) ? "widens" : "narrows"
+}
+
+function isRoot(user: string): boolean {
+  return user.split(":").includes("0")
+}
+
+const STRENGTH = ["wasm", "container", "userspace-kernel", "vm"]
+
+function isolationEffect(before: PolicyFields, after: PolicyFields): Effect {
+  return strength(after) < strength(before) ? "widens" : "narrows"
+}
+
+function strength({ isolation }: PolicyFields): number {
+  return isolation ? STRENGTH.indexOf(isolation) : -1
+}
+
+function changed(path: string, from: string, to: string, effect: Effect): PolicyChange[] {
+  return from === to ? [] : [{ path, from, to, effect }]
+}

@@ -1,0 +1,64 @@
+import type { z } from "zod"
+import { nearest } from "../internal/nearest.ts"
+
+const FIELDS: Readonly<Record<string, readonly string[]>> = {
+  "": [
+    "image",
+    "network",
+    "readOnlyRoot",
+    "user",
+    "capabilities",
+    "limits",
+    "mounts",
+    "env",
+    "runtime",
+    "isolation",
+  ],
+  limits: ["wall", "memory", "cpus", "pids", "workspace", "files", "output"],
+  mounts: ["source", "target", "mode"],
+  network: ["allow", "dangerously"],
+}
+
+/** One thing wrong with a policy, and where. */
+export interface PolicyIssue {
+  readonly path: readonly PropertyKey[]
+  readonly message: string
+}
+
+/** The issues of a policy, with the name that was probably meant for each unknown one. */
+export function policyIssues(issues: readonly z.core.$ZodIssue[]): readonly PolicyIssue[] {
+  return issues.flatMap((issue): readonly PolicyIssue[] => {
+    if (issue.code === "unrecognized_keys") {
+      return issue.keys.map((key) => ({ path: [...issue.path, key], message: unknownField(key, issue.path) }))
+    }
+    if (issue.code === "invalid_union") return [unionIssue(issue)]
+    return [{ path: issue.path, message: issue.message }]
+  })
+}
+
+export function describePolicyIssues(issues: readonly z.core.$ZodIssue[]): string {
+  return policyIssues(issues)
+    .map(({ path, message }) => (path.length === 0 ? message : `${path.map(String).join(".")}: ${message}`))
+    .join("; ")
+}
+
+function unknownField(key: string, path: readonly PropertyKey[]): string {
+  const known = FIELDS[String(path[0] ?? "")] ?? []
+  const meant = nearest(key, known)
+  return `is not a field of a policy${meant === undefined ? "" : `; did you mean "${meant}"?`} Known here: ${known.join(", ")}.`
+}
+
+// A union reports every branch; an unknown name, or else the branch that came furthest, says what was meant.
+function unionIssue(issue: z.core.$ZodIssueInvalidUnion): PolicyIssue {
+  const known = FIELDS[String(issue.path[0])] ?? []
+  const keys = issue.errors.flat().flatMap((inner) => (inner.code === "unrecognized_keys" ? inner.keys : []))
+  const unknown = keys.find((key) => !known.includes(key))
+  if (unknown !== undefined) {
+    return { path: [...issue.path, unknown], message: unknownField(unknown, issue.path) }
+  }
+  const branches = issue.errors.flatMap((branch) => policyIssues(branch))
+  const deepest = branches.toSorted((a, b) => b.path.length - a.path.length)[0]
+  if (deepest && deepest.path.length > 0)
+    return { path: [...issue.path, ...deepest.path], message: deepest.message }
+  return { path: issue.path, message: `must be none, { allow: ["host:port"] } or { dangerously: bridge }` }
+}

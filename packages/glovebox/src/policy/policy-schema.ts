@@ -1,0 +1,112 @@
+import { z } from "zod"
+import { formatBytes, formatDuration, parseBytes, parseDuration } from "./units.ts"
+
+const quantity = z.union([z.string(), z.number()])
+
+function bytes(minimum: number, maximum: number): z.ZodType<number, string | number> {
+  return amount(parseBytes, formatBytes, `a size such as "512MiB", or a number of bytes`, minimum, maximum)
+}
+
+function duration(minimum: number, maximum: number): z.ZodType<number, string | number> {
+  return amount(
+    parseDuration,
+    formatDuration,
+    `a time such as "60s", or a number of milliseconds`,
+    minimum,
+    maximum,
+  )
+}
+
+function amount(
+  parse: (value: string | number) => number | undefined,
+  format: (value: number) => string,
+  what: string,
+  minimum: number,
+  maximum: number,
+): z.ZodType<number, string | number> {
+  return quantity.transform((value, context) => {
+    const parsed = parse(value)
+    const message =
+      parsed === undefined
+        ? `${JSON.stringify(value)} is not ${what}`
+        : `${format(parsed)} is outside ${format(minimum)} to ${format(maximum)}`
+    if (parsed !== undefined && parsed >= minimum && parsed <= maximum) return parsed
+    context.addIssue({ code: "custom", message })
+    return z.NEVER
+  })
+}
+
+const MiB = 1024 ** 2
+const GiB = 1024 ** 3
+
+const limitsSchema = z.strictObject({
+  /** How long a run may take. */
+  wall: duration(100, 24 * 3_600_000).default(60_000),
+  memory: bytes(16 * MiB, 1024 * GiB).default(512 * MiB),
+  /** How many processors' worth of time. */
+  cpus: z.number().min(0.01).max(1024).default(1),
+  /** How many processes and threads. */
+  pids: z.int().min(4).max(65_536).default(128),
+  /** How much the workspace holds. */
+  workspace: bytes(MiB, 1024 * GiB).default(256 * MiB),
+  /** How many files the workspace holds. */
+  files: z.int().min(16).max(100_000_000).default(65_536),
+  /** How much output is kept. */
+  output: bytes(1024, GiB).default(MiB),
+})
+
+// A name that Docker, containerd and a registry all take; the digest pins it.
+const IMAGE = /^[a-z0-9](?:[a-z0-9._/:-]*[a-z0-9])?(?::[\w][\w.-]{0,127})?(?:@sha256:[0-9a-f]{64})?$/i
+const USER = /^(?:0|[1-9]\d{0,9}):(?:0|[1-9]\d{0,9})$/
+const CAPABILITY = /^[A-Z][A-Z_]+$/
+const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
+const EGRESS_RULE = /^(?:\*\.)?[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?:[1-9]\d{0,4}$/
+
+const mountSchema = z.strictObject({
+  /** A folder or file of the host. */
+  source: z.string().startsWith("/", "must be an absolute path"),
+  /** Where the sandbox sees it. */
+  target: z
+    .string()
+    .startsWith("/", "must be an absolute path")
+    .refine((path) => !path.split("/").includes(".."), "must not climb with .."),
+  mode: z.enum(["ro", "rw"]).default("ro"),
+})
+
+const networkSchema = z.union([
+  z.literal("none"),
+  z.strictObject({
+    /** Hosts that may be reached, as "host:port" or "*.host:port". */
+    allow: z
+      .array(z.string().regex(EGRESS_RULE, `must be "host:port" or "*.host:port"`))
+      .min(1, `an empty list allows nothing: write network: none`),
+  }),
+  z.strictObject({
+    /** A network of the engine, with all that can be reached from there. */
+    dangerously: z.enum(["bridge", "host"]),
+  }),
+])
+
+/** What a sandbox may do. Every default is the closed one: `{}` denies all. */
+export const policySchema = z.strictObject({
+  image: z.string().regex(IMAGE, "is not the name of an image").default("python:3-slim"),
+  network: networkSchema.default("none"),
+  readOnlyRoot: z.boolean().default(true),
+  /** Numbers, because a name means what the image says it means. */
+  user: z.string().regex(USER, `must be "uid:gid" in numbers`).default("65532:65532"),
+  capabilities: z.array(z.string().regex(CAPABILITY, `must be a name such as "NET_RAW"`)).default([]),
+  limits: limitsSchema.prefault({}),
+  mounts: z.array(mountSchema).default([]),
+  /** The whole environment: nothing of the host's is passed. */
+  env: z.record(z.string().regex(ENV_NAME, "is not the name of a variable"), z.string()).default({}),
+  /** `auto` takes gVisor where the engine has it; a name requires that runtime. */
+  runtime: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9._-]*$/i, "is not the name of a runtime")
+    .default("auto"),
+  /** The weakest boundary that will do; a backend that is weaker refuses. */
+  isolation: z.enum(["vm", "userspace-kernel", "container", "wasm"]).optional(),
+})
+
+export type PolicyInput = z.input<typeof policySchema>
+export type PolicyFields = z.output<typeof policySchema>
