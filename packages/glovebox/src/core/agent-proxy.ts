@@ -19,10 +19,10 @@ export class AgentProxy {
     return this.#runtime.agentMetadata(this.id, options)
   }
 
-  send<Fields extends object>(
+  send<Fields extends object, Name extends string>(
     message: Message,
-    options: SendOptions & ExpectReply<Fields>,
-  ): Promise<Message<Fields>>
+    options: SendOptions & ExpectReply<Fields, Name>,
+  ): Promise<Message<Fields, Name>>
   send(message: Message, options?: SendOptions): Promise<Reply>
   send(message: Message, options?: SendOptions): Promise<Reply> {
     return this.#runtime.send(message, this.id, options)

@@ -21,9 +21,9 @@ export interface SendOptions {
   readonly messageId?: string | undefined
 }
 
-export interface ExpectReply<Fields extends object> {
+export interface ExpectReply<Fields extends object, Name extends string = string> {
   /** The type the reply must have; another one rejects with `REPLY_INVALID`. */
-  readonly expect: MessageType<Fields, never>
+  readonly expect: MessageType<Fields, never, Name>
 }
 
 export interface PublishOptions {
@@ -57,11 +57,11 @@ export type AgentFactory = (id: AgentId) => Agent | Promise<Agent>
 /** Where agents live. The same agents run on every implementation. */
 export interface AgentRuntime {
   /** Sends to one agent and waits for its reply; the agent's error is the caller's. */
-  send<Fields extends object>(
+  send<Fields extends object, Name extends string>(
     message: Message,
     recipient: AgentId,
-    options: SendOptions & ExpectReply<Fields>,
-  ): Promise<Message<Fields>>
+    options: SendOptions & ExpectReply<Fields, Name>,
+  ): Promise<Message<Fields, Name>>
   send(message: Message, recipient: AgentId, options?: SendOptions): Promise<Reply>
   /** Publishes to every subscribed agent; resolves when each has it in its mailbox. */
   publish(message: Message, topic?: TopicId, options?: PublishOptions): Promise<void>

@@ -9,8 +9,10 @@ export interface AgentBinding {
 }
 
 /** Code that runs in an agent's factory. */
-export interface InstantiationScope extends AgentBinding {
+interface InstantiationScope extends AgentBinding {
   readonly scope: "instantiation"
+  /** The message that made the runtime build the agent; undefined when something else did. */
+  readonly cause: HandlerScope | undefined
 }
 
 /** Code that runs in an agent's handler. */
@@ -19,8 +21,15 @@ export interface HandlerScope {
   readonly agentId: AgentId
 }
 
-// One storage for both: on Node 20 each one slows down every promise of the process.
-const storage = new AsyncLocalStorage<InstantiationScope | HandlerScope>()
+/** Code that saves or loads the state of all agents, while no message is delivered. */
+export interface StateScope {
+  readonly scope: "state"
+  /** Set at the end, because what was begun inside may go on. */
+  isOver: boolean
+}
+
+// One storage for all: on Node 20 each one slows down every promise of the process.
+const storage = new AsyncLocalStorage<InstantiationScope | HandlerScope | StateScope>()
 
 /** The binding of the agent whose factory is running; undefined outside a factory. */
 export function currentInstantiation(): AgentBinding | undefined {
@@ -30,16 +39,33 @@ export function currentInstantiation(): AgentBinding | undefined {
 
 /** The agent whose handler is running; undefined outside a handler. */
 export function currentAgentId(): AgentId | undefined {
-  return currentHandlerScope()?.agentId
+  const current = storage.getStore()
+  return current?.scope === "handler" ? current.agentId : undefined
 }
 
-export function currentHandlerScope(): HandlerScope | undefined {
+/** The message on whose behalf the current code runs, in a handler or in the factory it called for. */
+export function currentCause(): HandlerScope | undefined {
   const current = storage.getStore()
+  if (current?.scope === "instantiation") return current.cause
   return current?.scope === "handler" ? current : undefined
 }
 
-export function runInstantiation<T>({ id, runtime }: AgentBinding, build: () => T): T {
-  return storage.run({ scope: "instantiation", id, runtime }, build)
+/** True in code that must not wait for a message, because none is delivered until it ends. */
+export function isSavingState(): boolean {
+  const current = storage.getStore()
+  return current?.scope === "state" && !current.isOver
+}
+
+export function runInStateScope<T>(scope: StateScope, work: () => T): T {
+  return storage.run(scope, work)
+}
+
+export function runInstantiation<T>(
+  { id, runtime }: AgentBinding,
+  cause: HandlerScope | undefined,
+  build: () => T,
+): T {
+  return storage.run({ scope: "instantiation", id, runtime, cause }, build)
 }
 
 export function runInHandlerScope<A, B, T>(scope: HandlerScope, handle: (a: A, b: B) => T, a: A, b: B): T {

@@ -58,22 +58,24 @@ export abstract class BaseAgent implements Agent {
   }
 
   /** Sends to one agent as this agent, and waits for the reply. */
-  send<Fields extends object>(
+  send<Fields extends object, Name extends string>(
     message: Message,
     recipient: AgentId,
-    options: Omit<SendOptions, "sender"> & ExpectReply<Fields>,
-  ): Promise<Message<Fields>>
+    options: Omit<SendOptions, "sender"> & ExpectReply<Fields, Name>,
+  ): Promise<Message<Fields, Name>>
   send(message: Message, recipient: AgentId, options?: Omit<SendOptions, "sender">): Promise<Reply>
   send(message: Message, recipient: AgentId, options?: Omit<SendOptions, "sender">): Promise<Reply> {
-    const { id, runtime } = this.#bound()
-    return runtime.send(message, recipient, { ...options, sender: id })
+    const binding = this.#binding
+    if (!binding) return Promise.reject(unbound())
+    return binding.runtime.send(message, recipient, { ...options, sender: binding.id })
   }
 
   /** Publishes as this agent; without a topic, to the default topic of its own key. */
   publish(message: Message, topic?: TopicId, options?: Omit<PublishOptions, "sender">): Promise<void> {
-    const { id, runtime } = this.#bound()
-    const target = topic ?? topicId(DEFAULT_TOPIC_TYPE, id.key)
-    return runtime.publish(message, target, { ...options, sender: id })
+    const binding = this.#binding
+    if (!binding) return Promise.reject(unbound())
+    const { id, runtime } = binding
+    return runtime.publish(message, topic ?? topicId(DEFAULT_TOPIC_TYPE, id.key), { ...options, sender: id })
   }
 
   /** What a new instance needs to go on from here, as JSON. */
@@ -95,9 +97,13 @@ export abstract class BaseAgent implements Agent {
 
   #bound(): AgentBinding {
     if (this.#binding) return this.#binding
-    throw new GloveboxError(
-      "AGENT_UNBOUND",
-      "The agent has no id yet. Register it: runtime.register(type, () => new MyAgent()) or registerInstance.",
-    )
+    throw unbound()
   }
+}
+
+function unbound(): GloveboxError {
+  return new GloveboxError(
+    "AGENT_UNBOUND",
+    "The agent has no id yet. Register it: runtime.register(type, () => new MyAgent()) or registerInstance.",
+  )
 }

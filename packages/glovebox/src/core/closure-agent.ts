@@ -1,7 +1,9 @@
+import { describe } from "../internal/describe.ts"
 import type { AgentId } from "./agent-id.ts"
 import type { MaybeReply } from "./agent.ts"
 import { BaseAgent } from "./base-agent.ts"
-import { type AnyMessageType, type Message, messageTypeOf } from "./message.ts"
+import { GloveboxError } from "./glovebox-error.ts"
+import { type AnyMessageType, type Message, checkMessageType, messageTypeOf } from "./message.ts"
 import type { MessageContext } from "./message-context.ts"
 import { MessageUnhandledError } from "./message-unhandled-error.ts"
 
@@ -33,6 +35,9 @@ export class ClosureAgent<const Types extends readonly AnyMessageType[]> extends
 
   constructor(types: Types, closure: Closure<Types>, options: ClosureAgentOptions = {}) {
     super(options.description ?? "An agent made of one function.")
+    if (!Array.isArray(types)) throw invalid(`The message types are ${describe(types)}. Pass a list.`)
+    for (const type of types) checkMessageType(type)
+    if (typeof closure !== "function") throw invalid(`The function is ${describe(closure)}. Pass a function.`)
     this.#types = types
     this.#closure = closure
   }
@@ -48,4 +53,8 @@ export class ClosureAgent<const Types extends readonly AnyMessageType[]> extends
     }
     throw new MessageUnhandledError(this.id, message, context, this.#types)
   }
+}
+
+function invalid(message: string): GloveboxError {
+  return new GloveboxError("AGENT_INVALID", message)
 }

@@ -24,7 +24,9 @@ export class InterventionChain {
   readonly #response: Hook<Reply, ResponseIntervention>[] = []
 
   constructor(handlers: readonly InterventionHandler[]) {
-    for (const handler of handlers) {
+    if (!Array.isArray(handlers)) throw invalidHandler(handlers)
+    for (const handler of handlers as readonly InterventionHandler[]) {
+      checkHandler(handler)
       if (handler.onSend) this.#send.push(handler.onSend.bind(handler))
       if (handler.onPublish) this.#publish.push(handler.onPublish.bind(handler))
       if (handler.onResponse) this.#response.push(handler.onResponse.bind(handler))
@@ -69,10 +71,13 @@ async function runHooks<M, C>(
     switch (decision?.action) {
       case "allow":
         break
-      case "replace":
-        if (!accepts(decision.message)) throw invalidDecision(decision)
-        message = decision.message
+      case "replace": {
+        // Read once: what was checked is what is used.
+        const { message: replacement } = decision
+        if (!("message" in decision) || !accepts(replacement)) throw invalidDecision(decision)
+        message = replacement
         break
+      }
       case "drop":
         return { action: "drop", reason: decision.reason }
       case "reject":
@@ -85,6 +90,21 @@ async function runHooks<M, C>(
   return { action: "deliver", message }
 }
 
+function checkHandler(handler: unknown): asserts handler is InterventionHandler {
+  if (typeof handler !== "object" || handler === null) throw invalidHandler(handler)
+  for (const hook of ["onSend", "onPublish", "onResponse"] as const) {
+    const value = (handler as InterventionHandler)[hook]
+    if (value !== undefined && typeof value !== "function") throw invalidHandler(handler)
+  }
+}
+
+function invalidHandler(handler: unknown): GloveboxError {
+  return new GloveboxError(
+    "OPTION_INVALID",
+    `${describe(handler)} is not an intervention. Pass a list of objects with onSend, onPublish or onResponse.`,
+  )
+}
+
 function isReply(value: unknown): value is Reply {
   return value === undefined || isMessage(value)
 }
@@ -93,7 +113,7 @@ function rejection(decision: { reason: string; error?: unknown }): GloveboxError
   const options = decision.error === undefined ? undefined : { cause: decision.error }
   return new GloveboxError(
     "MESSAGE_REJECTED",
-    `An intervention refused the message: ${decision.reason}`,
+    `An intervention refused the message: ${String(decision.reason)}`,
     options,
   )
 }

@@ -159,7 +159,7 @@ describe("a message", () => {
     expect(Twin.is(note)).toBe(false)
     expect(messageTypeOf(note)).toBe(Note)
     expectTypeOf<(typeof Note)["is"]>().guards.toEqualTypeOf<
-      Message<{ text: string; stars: number; tags: string[] }>
+      Message<{ text: string; stars: number; tags: string[] }, "Note">
     >()
     expectTypeOf(Note).toExtend<AnyMessageType>()
     expectTypeOf<MessageType>().toExtend<AnyMessageType>()

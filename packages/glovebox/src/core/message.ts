@@ -9,23 +9,27 @@ import { GloveboxError } from "./glovebox-error.ts"
 const TYPE: unique symbol = Symbol.for("glovebox.messageType") as never
 
 /** A message: the plain fields of its schema, read-only, that know the type they were made by. */
-export type Message<Fields extends object = object> = Readonly<Fields> & {
-  readonly [TYPE]: AnyMessageType
+export type Message<Fields extends object = object, Name extends string = string> = Readonly<Fields> & {
+  readonly [TYPE]: AnyMessageType & { readonly typeName: Name }
 }
 
 /** Makes, checks and recognises messages of one name; the name is what travels on the wire. */
-export interface MessageType<Fields extends object = object, Input = unknown> {
+export interface MessageType<Fields extends object = object, Input = never, Name extends string = string> {
   /** Makes a message; the schema checks it, applies defaults and transforms. */
-  (fields: Input): Message<Fields>
-  readonly typeName: string
+  (fields: Input): Message<Fields, Name>
+  readonly typeName: Name
   readonly schema: StandardSchemaV1<unknown, Fields>
   /** Makes a message from a value of unknown shape. */
-  parse(value: unknown): Message<Fields>
-  is(value: unknown): value is Message<Fields>
+  parse(value: unknown): Message<Fields, Name>
+  is(value: unknown): value is Message<Fields, Name>
 }
 
 /** Any message type, where the fields do not matter. */
-export type AnyMessageType = Pick<MessageType, "typeName" | "is" | "parse">
+export interface AnyMessageType {
+  readonly typeName: string
+  parse(value: unknown): Message
+  is(value: unknown): boolean
+}
 
 const MESSAGE_NAME = /^[\p{L}\p{N}_\-.]+$/u
 
@@ -36,18 +40,21 @@ const MESSAGE_NAME = /^[\p{L}\p{N}_\-.]+$/u
  * const Ping = defineMessage("Ping", z.object({ content: z.string() }))
  * await runtime.send(Ping({ content: "hi" }), agentId("echo"))
  */
-export function defineMessage<Schema extends StandardSchemaV1<unknown, object>>(
-  name: string,
+export function defineMessage<const Name extends string, Schema extends StandardSchemaV1<unknown, object>>(
+  name: Name,
   schema: Schema,
-): MessageType<StandardSchemaV1.InferOutput<Schema>, StandardSchemaV1.InferInput<Schema>>
-export function defineMessage(name: string, schema: StandardSchemaV1<unknown, object>): MessageType {
+): MessageType<StandardSchemaV1.InferOutput<Schema>, StandardSchemaV1.InferInput<Schema>, Name>
+export function defineMessage(
+  name: string,
+  schema: StandardSchemaV1<unknown, object>,
+): MessageType<object, unknown> {
   if (typeof name !== "string" || !MESSAGE_NAME.test(name)) {
     throw invalid(`Message name ${describe(name)} is not valid. Use letters, digits, "_", "-" or ".".`)
   }
   const problem = schemaProblem(schema)
   if (problem !== undefined) throw invalid(`The schema of message ${name} is not valid: ${problem}`)
   const parse = (value: unknown): Message => new MessageClass(check(name, schema, value)) as Message
-  const type: MessageType = Object.assign((fields: unknown) => parse(fields), {
+  const type: MessageType<object, unknown> = Object.assign((fields: unknown) => parse(fields), {
     typeName: name,
     schema,
     parse,
@@ -60,7 +67,13 @@ export function defineMessage(name: string, schema: StandardSchemaV1<unknown, ob
 
 /** The type a value was made by, or undefined when it is not a message. */
 export function messageTypeOf(value: unknown): AnyMessageType | undefined {
-  return typeof value === "object" && value !== null ? (value as Partial<Message>)[TYPE] : undefined
+  if (typeof value !== "object" || value === null) return undefined
+  try {
+    return (value as Partial<Message>)[TYPE]
+  } catch {
+    // A proxy that cannot be asked is no message.
+    return undefined
+  }
 }
 
 export function isMessage(value: unknown): value is Message {
@@ -103,6 +116,10 @@ function check(name: string, schema: StandardSchemaV1<unknown, object>, value: u
   }
   // Copied like other fields, it would become the message's prototype.
   if (Object.hasOwn(fields, "__proto__")) throw invalid(`Not a valid ${name}: "__proto__" cannot be a field.`)
+  // Whoever awaits such a message would call it.
+  if ("then" in fields && typeof fields.then === "function") {
+    throw invalid(`Not a valid ${name}: a field "then" cannot be a function.`)
+  }
   return fields
 }
 

@@ -1,17 +1,25 @@
+import { describe } from "../internal/describe.ts"
 import type { MaybeReply } from "./agent.ts"
 import { BaseAgent } from "./base-agent.ts"
-import { type AnyMessageType, type Message, type MessageType, messageTypeOf } from "./message.ts"
+import {
+  type AnyMessageType,
+  type Message,
+  type MessageType,
+  checkMessageType,
+  messageTypeOf,
+} from "./message.ts"
+import { GloveboxError } from "./glovebox-error.ts"
 import type { MessageContext } from "./message-context.ts"
 import { MessageUnhandledError } from "./message-unhandled-error.ts"
 
-export type MessageHandler<Fields extends object> = (
-  message: Message<Fields>,
+export type MessageHandler<Fields extends object, Name extends string = string> = (
+  message: Message<Fields, Name>,
   context: MessageContext,
 ) => MaybeReply | Promise<MaybeReply>
 
-export interface HandlerOptions<Fields extends object> {
+export interface HandlerOptions<Fields extends object, Name extends string = string> {
   /** Only messages for which this is true; handlers are tried in the order they were added. */
-  readonly match?: ((message: Message<Fields>, context: MessageContext) => boolean) | undefined
+  readonly match?: ((message: Message<Fields, Name>, context: MessageContext) => boolean) | undefined
   /** `event`: only what is published; `rpc`: only what is sent. @default both */
   readonly kind?: "event" | "rpc" | undefined
 }
@@ -37,11 +45,12 @@ export abstract class RoutedAgent extends BaseAgent {
   }
 
   /** Handles messages of this type; what the handler returns is the reply to a send. */
-  protected on<Fields extends object>(
-    type: MessageType<Fields, never>,
-    handler: MessageHandler<Fields>,
-    options: HandlerOptions<Fields> = {},
+  protected on<Fields extends object, Name extends string>(
+    type: MessageType<Fields, never, Name>,
+    handler: MessageHandler<Fields, Name>,
+    options: HandlerOptions<Fields, Name> = {},
   ): void {
+    checkRoute(type, handler, options)
     const route: Route = {
       type,
       handler: handler as MessageHandler<object>,
@@ -59,8 +68,8 @@ export abstract class RoutedAgent extends BaseAgent {
     for (let route = this.#firstRoute; route; route = route.next) {
       if (route.type !== type) continue
       if (route.kind !== undefined && (route.kind === "rpc") !== context.isRpc) continue
-      if (route.match !== undefined && !route.match(message, context)) continue
-      return route.handler(message, context)
+      if (route.match !== undefined && !route.match.call(this, message, context)) continue
+      return route.handler.call(this, message, context)
     }
     return this.onUnhandledMessage(message, context)
   }
@@ -69,4 +78,21 @@ export abstract class RoutedAgent extends BaseAgent {
   protected onUnhandledMessage(message: Message, context: MessageContext): MaybeReply | Promise<MaybeReply> {
     throw new MessageUnhandledError(this.id, message, context, this.messageTypes)
   }
+}
+
+function checkRoute(type: unknown, handler: unknown, { match, kind }: HandlerOptions<never>): void {
+  checkMessageType(type)
+  const name = type.typeName
+  if (typeof handler !== "function")
+    throw invalid(`The handler of ${name} is ${describe(handler)}. Pass a function.`)
+  if (match !== undefined && typeof match !== "function") {
+    throw invalid(`The match of ${name} is ${describe(match)}. Pass a function.`)
+  }
+  if (kind !== undefined && kind !== "event" && kind !== "rpc") {
+    throw invalid(`The kind of ${name} is ${describe(kind)}. Use "event" or "rpc", or leave it out.`)
+  }
+}
+
+function invalid(message: string): GloveboxError {
+  return new GloveboxError("AGENT_INVALID", message)
 }

@@ -1,3 +1,4 @@
+import { describe } from "../internal/describe.ts"
 import { type AgentId, checkAgentId, formatAgentId } from "./agent-id.ts"
 import type { AgentMetadata } from "./agent-metadata.ts"
 import type {
@@ -10,21 +11,35 @@ import type {
   SendOptions,
 } from "./agent-runtime.ts"
 import type { Agent, Reply } from "./agent.ts"
+import { isSavingState } from "./ambient-scope.ts"
 import { defaultTopicId } from "./default-topic-id.ts"
 import { GloveboxError } from "./glovebox-error.ts"
 import { InterventionChain } from "./intervention-chain.ts"
 import type { JsonObject } from "./json.ts"
 import { warningLogger } from "./logger.ts"
-import { type AnyMessageType, type Message, checkMessage, messageTypeOf } from "./message.ts"
+import {
+  type AnyMessageType,
+  type Message,
+  type MessageType,
+  checkMessage,
+  checkMessageType,
+  messageTypeOf,
+} from "./message.ts"
 import type { RuntimeEvent } from "./runtime-event.ts"
 import { SerializationRegistry } from "./serialization.ts"
 import { AgentDirectory } from "./single-threaded/agent-directory.ts"
 import { loadAgent, loadAgents, saveAgent, saveAgents } from "./single-threaded/checkpoint.ts"
 import { DeliveryLog } from "./single-threaded/delivery-log.ts"
-import { Dispatcher } from "./single-threaded/dispatcher.ts"
+import type { Delivery } from "./single-threaded/delivery.ts"
+import { Dispatcher, currentDelivery } from "./single-threaded/dispatcher.ts"
 import { Lifecycle, type StopOptions } from "./single-threaded/lifecycle.ts"
+import { ObservedPromise } from "./single-threaded/observed-promise.ts"
 import { DEFAULT_MAILBOX, resolveMailbox } from "./single-threaded/registration.ts"
-import { type SingleThreadedAgentRuntimeOptions, checkTimeout } from "./single-threaded/runtime-options.ts"
+import {
+  type SingleThreadedAgentRuntimeOptions,
+  checkSignal,
+  checkTimeout,
+} from "./single-threaded/runtime-options.ts"
 import { RuntimeTask } from "./single-threaded/runtime-task.ts"
 import { type Subscription, type UnboundSubscription, bindSubscription } from "./subscription.ts"
 import { SubscriptionTable } from "./subscription-table.ts"
@@ -78,36 +93,34 @@ export class SingleThreadedAgentRuntime implements AgentRuntime, AsyncDisposable
     return this.#log.events.on(type, listener)
   }
 
-  send<Fields extends object>(
+  send<Fields extends object, Name extends string>(
     message: Message,
     recipient: AgentId,
-    options: SendOptions & ExpectReply<Fields>,
-  ): Promise<Message<Fields>>
+    options: SendOptions & ExpectReply<Fields, Name>,
+  ): Promise<Message<Fields, Name>>
   send(message: Message, recipient: AgentId, options?: SendOptions): Promise<Reply>
   send(
     message: Message,
     recipient: AgentId,
     options: SendOptions & Partial<ExpectReply<object>> = {},
   ): Promise<Reply> {
-    return new Promise((resolve, reject) => {
-      this.#lifecycle.checkOpen()
-      checkMessage(message)
-      if (options.sender) checkAgentId(options.sender)
-      checkTimeout("timeoutMs", options.timeoutMs)
-      options.signal?.throwIfAborted()
+    let delivery: Delivery | undefined
+    const start = (resolve: (reply: Reply) => void, reject: (error: unknown) => void): void => {
+      this.#checkSend(message, options)
       const { expect } = options
-      const accept = expect
-        ? (reply: Reply) =>
-            expect.is(reply) ? resolve(reply) : reject(unexpectedReply(recipient, expect, reply))
-        : resolve
       const timeoutMs = options.timeoutMs ?? this.#sendTimeoutMs
-      this.#dispatcher.send(
+      delivery = this.#dispatcher.send(
         message,
         recipient,
         timeoutMs === options.timeoutMs ? options : { ...options, timeoutMs },
-        { resolve: accept, reject },
+        { resolve: expect ? expecting(expect, recipient, resolve, reject) : resolve, reject },
       )
-    })
+    }
+    if (!currentDelivery()) return new Promise(start)
+    // Only a send that its handler waits for can be part of a circle.
+    const sent = new ObservedPromise(start)
+    sent.onObserved = () => delivery && this.#dispatcher.waitedFor(delivery)
+    return sent
   }
 
   async publish(
@@ -118,7 +131,7 @@ export class SingleThreadedAgentRuntime implements AgentRuntime, AsyncDisposable
     this.#lifecycle.checkOpen()
     checkMessage(message)
     checkTopicId(topic)
-    if (options.sender) checkAgentId(options.sender)
+    checkOrigin(options)
     options.signal?.throwIfAborted()
     await this.#dispatcher.publish(message, topic, options)
   }
@@ -127,7 +140,7 @@ export class SingleThreadedAgentRuntime implements AgentRuntime, AsyncDisposable
     this.#lifecycle.checkNotClosed()
     this.#directory.register(type, factory, options)
     try {
-      this.#subscribeAll(type, options.subscriptions ?? [])
+      this.#subscribeAll(options.subscriptions ?? [], type)
     } catch (error) {
       this.#directory.unregister(type)
       throw error
@@ -143,7 +156,7 @@ export class SingleThreadedAgentRuntime implements AgentRuntime, AsyncDisposable
       const bound = (options.subscriptions ?? []).map((subscription) =>
         bindSubscription(subscription, id.type),
       )
-      this.#subscribeAll(id.type, bound.filter(isNew))
+      this.#subscribeAll(bound.filter(isNew), id.type)
     } catch (error) {
       this.#directory.forget(this.#directory.mailbox(id))
       throw error
@@ -220,6 +233,9 @@ export class SingleThreadedAgentRuntime implements AgentRuntime, AsyncDisposable
     type: abstract new (...args: never) => T,
     options: CallOptions = {},
   ): Promise<T> {
+    if (typeof type !== "function") {
+      throw new GloveboxError("OPTION_INVALID", `${describe(type)} is not a class. Pass the agent's class.`)
+    }
     const agent = await this.#agent(id, options)
     if (agent instanceof type) return agent
     throw new GloveboxError(
@@ -250,19 +266,32 @@ export class SingleThreadedAgentRuntime implements AgentRuntime, AsyncDisposable
   async loadState(state: JsonObject, options: CallOptions = {}): Promise<void> {
     await this.#lifecycle.whilePaused("loaded", options, () =>
       loadAgents(this.#directory, state, (subscriptions) => {
-        for (const subscription of subscriptions) {
-          if (this.#subscriptions.has(subscription)) continue
-          this.#subscriptions.add(bindSubscription(subscription))
-          this.#addedSubscriptions.add(subscription.id)
-        }
+        const added = subscriptions.filter((subscription) => !this.#subscriptions.has(subscription))
+        for (const id of this.#subscribeAll(added)) this.#addedSubscriptions.add(id)
       }),
     )
   }
 
+  #checkSend(message: Message, options: SendOptions & Partial<ExpectReply<object>>): void {
+    this.#lifecycle.checkOpen()
+    checkMessage(message)
+    checkOrigin(options)
+    checkTimeout("timeoutMs", options.timeoutMs)
+    if (options.expect !== undefined) checkMessageType(options.expect)
+    options.signal?.throwIfAborted()
+    if (!isSavingState()) return
+    throw new GloveboxError(
+      "RUNTIME_STATE",
+      "An agent cannot send while its state is saved or loaded, because no message is delivered meanwhile.",
+    )
+  }
+
   async #agent(id: AgentId, { signal }: CallOptions): Promise<Agent> {
+    checkSignal(signal)
     this.#lifecycle.checkNotClosed()
     signal?.throwIfAborted()
-    return this.#directory.agent(this.#directory.mailbox(id))
+    const agent = this.#directory.agent(this.#directory.mailbox(id))
+    return agent instanceof Promise ? this.#lifecycle.whileOpen(agent, signal) : agent
   }
 
   async #betweenMessages(
@@ -270,6 +299,8 @@ export class SingleThreadedAgentRuntime implements AgentRuntime, AsyncDisposable
     options: CallOptions,
     task: (agent: Agent) => Promise<void>,
   ): Promise<void> {
+    checkSignal(options.signal)
+    this.#lifecycle.checkNotStopping()
     if (!this.#lifecycle.isRunning) return task(await this.#agent(id, options))
     options.signal?.throwIfAborted()
     await new Promise<void>((resolve, reject) => {
@@ -278,19 +309,42 @@ export class SingleThreadedAgentRuntime implements AgentRuntime, AsyncDisposable
     })
   }
 
-  #subscribeAll(type: string, subscriptions: readonly (Subscription | UnboundSubscription)[]): void {
+  /** Adds all, or none. */
+  #subscribeAll(
+    subscriptions: readonly (Subscription | UnboundSubscription)[],
+    agentType?: string,
+  ): readonly string[] {
     const added: string[] = []
     try {
       for (const subscription of subscriptions) {
-        const bound = bindSubscription(subscription, type)
+        const bound = bindSubscription(subscription, agentType)
         this.#subscriptions.add(bound)
         added.push(bound.id)
       }
+      return added
     } catch (error) {
       for (const id of added) this.#subscriptions.remove(id)
       throw error
     }
   }
+}
+
+function checkOrigin({ messageId, sender, signal }: PublishOptions): void {
+  if (sender !== undefined) checkAgentId(sender)
+  checkSignal(signal)
+  if (messageId === undefined || (typeof messageId === "string" && messageId !== "")) return
+  throw new GloveboxError("OPTION_INVALID", `messageId is ${describe(messageId)}. Pass a non-empty string.`)
+}
+
+/** Lets only replies of the expected type through. */
+function expecting(
+  expected: MessageType,
+  recipient: AgentId,
+  resolve: (reply: Reply) => void,
+  reject: (error: unknown) => void,
+): (reply: Reply) => void {
+  return (reply) =>
+    expected.is(reply) ? resolve(reply) : reject(unexpectedReply(recipient, expected, reply))
 }
 
 function unexpectedReply(recipient: AgentId, expected: AnyMessageType, reply: Reply): GloveboxError {

@@ -74,7 +74,7 @@ describe("SubscriptionTable", () => {
     const first = typeSubscription("news", "a")
     const second = { ...typePrefixSubscription("sport", "b"), id: first.id }
     const table = tableOf(first)
-    expect(table.has(second)).toBe(true)
+    expect(table.has(second)).toBe(false)
     expect(failureOf(() => table.add(second))).toMatch(
       /^SUBSCRIPTION_ALREADY_EXISTS: The id .* is taken: .*"a" to topic type "news"/,
     )

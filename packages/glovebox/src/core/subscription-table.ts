@@ -7,12 +7,14 @@ const MAX_CACHED_TOPIC_TYPES = 1024
 /** The subscriptions of a runtime, indexed so that a look-up does not depend on how many there are. */
 export class SubscriptionTable {
   readonly #byId = new Map<string, Subscription>()
-  readonly #byTopicType = new Map<string, Subscription[]>()
-  readonly #byPrefix = new Map<string, Subscription[]>()
+  // By topic type or prefix, then by agent type.
+  readonly #byTopicType = new Map<string, Map<string, Subscription>>()
+  readonly #byPrefix = new Map<string, Map<string, Subscription>>()
   // Order of adding is order of delivery, also between exact and prefix subscriptions.
   readonly #order = new Map<string, number>()
   #added = 0
   #cache = new Map<string, readonly string[]>()
+  #prefixLengths: ReadonlySet<number> | undefined
 
   add(subscription: Subscription): void {
     const sameRoute = this.#sameRoute(subscription)
@@ -23,12 +25,12 @@ export class SubscriptionTable {
       throw exists(`The id ${describe(sameId.id)} is taken: ${describeRoute(sameId)}. Give each its own id.`)
     }
     const [index, name] = this.#index(subscription)
-    const route = index.get(name)
-    if (route) route.push(subscription)
-    else index.set(name, [subscription])
+    const routes = index.get(name)
+    if (routes) routes.set(subscription.agentType, subscription)
+    else index.set(name, new Map([[subscription.agentType, subscription]]))
     this.#byId.set(subscription.id, subscription)
     this.#order.set(subscription.id, this.#added++)
-    this.#cache.clear()
+    this.#changed()
   }
 
   remove(id: string): void {
@@ -40,20 +42,21 @@ export class SubscriptionTable {
       )
     }
     const [index, name] = this.#index(subscription)
-    const rest = (index.get(name) ?? []).filter((other) => other !== subscription)
-    if (rest.length === 0) index.delete(name)
-    else index.set(name, rest)
+    const routes = index.get(name)
+    routes?.delete(subscription.agentType)
+    if (routes?.size === 0) index.delete(name)
     this.#byId.delete(id)
     this.#order.delete(id)
-    this.#cache.clear()
+    this.#changed()
   }
 
   list(): readonly Subscription[] {
     return [...this.#byId.values()]
   }
 
+  /** True when the same agents receive the same topics already, under whichever id. */
   has(subscription: Subscription): boolean {
-    return this.#byId.has(subscription.id) || this.#sameRoute(subscription) !== undefined
+    return this.#sameRoute(subscription) !== undefined
   }
 
   /** The agent types that receive a topic type, each once, in the order they subscribed. */
@@ -67,16 +70,24 @@ export class SubscriptionTable {
     return agentTypes
   }
 
+  #changed(): void {
+    this.#cache.clear()
+    this.#prefixLengths = undefined
+  }
+
   #find(topicType: string): readonly string[] {
-    const matches = [...(this.#byTopicType.get(topicType) ?? [])]
-    if (this.#byPrefix.size > 0) {
-      for (let length = 1; length <= topicType.length; length += 1) {
-        const prefixed = this.#byPrefix.get(topicType.slice(0, length))
-        if (prefixed) matches.push(...prefixed)
-      }
+    const matches = [...(this.#byTopicType.get(topicType)?.values() ?? [])]
+    for (const length of this.#lengths()) {
+      const prefixed = this.#byPrefix.get(topicType.slice(0, length))
+      if (length <= topicType.length && prefixed) matches.push(...prefixed.values())
     }
     matches.sort((a, b) => this.#position(a) - this.#position(b))
     return [...new Set(matches.map((subscription) => subscription.agentType))]
+  }
+
+  // Few lengths, however many prefixes there are and however long a topic type is.
+  #lengths(): ReadonlySet<number> {
+    return (this.#prefixLengths ??= new Set([...this.#byPrefix.keys()].map((prefix) => prefix.length)))
   }
 
   #position(subscription: Subscription): number {
@@ -85,10 +96,10 @@ export class SubscriptionTable {
 
   #sameRoute(subscription: Subscription): Subscription | undefined {
     const [index, name] = this.#index(subscription)
-    return index.get(name)?.find((other) => other.agentType === subscription.agentType)
+    return index.get(name)?.get(subscription.agentType)
   }
 
-  #index(subscription: Subscription): [Map<string, Subscription[]>, string] {
+  #index(subscription: Subscription): [Map<string, Map<string, Subscription>>, string] {
     return subscription.kind === "type"
       ? [this.#byTopicType, subscription.topicType]
       : [this.#byPrefix, subscription.topicTypePrefix]

@@ -51,6 +51,8 @@ export class AgentDirectory {
   registerInstance(id: AgentId, agent: Agent, options: RegisterOptions): void {
     checkAgentId(id)
     checkAgent(agent, id)
+    // Checked also when the type has its options from an earlier instance.
+    createRegistration(id.type, undefined, options, this.#options.mailbox)
     const registration = this.#registrations.get(id.type) ?? this.#registerInstanceType(id.type, options)
     if (registration.factory) {
       throw duplicate(`Agent type "${id.type}" is registered with a factory, which builds its agents.`)
@@ -85,10 +87,11 @@ export class AgentDirectory {
   agent(mailbox: Mailbox): Agent | Promise<Agent> {
     if (mailbox.agent) return mailbox.agent
     if (mailbox.creating) return mailbox.creating
+    if (this.#isClosed) throw new GloveboxError("RUNTIME_STOPPED", "The runtime was closed. Make a new one.")
     const { factory } = mailbox.registration
     const { id } = mailbox
     try {
-      const made = runInstantiation({ id, runtime: this.#options.runtime }, () => factory?.(id))
+      const made = runInstantiation({ id, runtime: this.#options.runtime }, mailbox.head, () => factory?.(id))
       if (!(made instanceof Promise)) return this.#adopt(mailbox, made)
       mailbox.creating = this.#create(mailbox, made)
       return mailbox.creating
@@ -98,9 +101,20 @@ export class AgentDirectory {
   }
 
   /** Forgets an agent, so that the next message builds a new one. */
-  forget({ id, registration }: Mailbox): void {
+  forget(mailbox: Mailbox): void {
+    const { id, registration } = mailbox
+    mailbox.isForgotten = true
+    if (registration.mailboxes.get(id.key) !== mailbox) return
     registration.mailboxes.delete(id.key)
     if (!registration.factory && registration.mailboxes.size === 0) this.#registrations.delete(id.type)
+  }
+
+  /** Takes back an agent that was built in vain; messages that came meanwhile will build it again. */
+  async discard(mailbox: Mailbox): Promise<void> {
+    const { agent } = mailbox
+    mailbox.agent = undefined
+    if (mailbox.length === 0) this.forget(mailbox)
+    await agent?.close()
   }
 
   /** Closes every agent, whether or not others fail to close. */
@@ -184,7 +198,8 @@ export class AgentDirectory {
 }
 
 function checkAgent(agent: unknown, id: AgentId): asserts agent is Agent {
-  if (typeof agent === "object" && agent !== null && "onMessage" in agent && "bind" in agent) return
+  const candidate = (typeof agent === "object" && agent !== null ? agent : {}) as Partial<Agent>
+  if (typeof candidate.onMessage === "function" && typeof candidate.bind === "function") return
   throw new GloveboxError(
     "AGENT_INVALID",
     `${describe(agent)} is not an agent for ${formatAgentId(id)}. Extend RoutedAgent or BaseAgent.`,

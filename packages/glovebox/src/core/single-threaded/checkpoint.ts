@@ -1,6 +1,7 @@
 import { errorMessage } from "../../internal/error-message.ts"
 import { formatAgentId, parseAgentId } from "../agent-id.ts"
 import type { Agent } from "../agent.ts"
+import { GloveboxError } from "../glovebox-error.ts"
 import type { JsonObject } from "../json.ts"
 import { checkAgentState, createRuntimeState, invalidState, parseRuntimeState } from "../runtime-state.ts"
 import type { Subscription } from "../subscription.ts"
@@ -9,10 +10,16 @@ import type { Mailbox } from "./mailbox.ts"
 
 /** Asks an agent for its state. */
 export async function saveAgent(mailbox: Mailbox, agent: Agent): Promise<JsonObject> {
-  const state = await agent.saveState()
-  checkAgentState(formatAgentId(mailbox.id), state)
-  // A copy, so that the agent cannot change a checkpoint by going on.
-  return structuredClone(state)
+  const name = formatAgentId(mailbox.id)
+  try {
+    const state: unknown = await agent.saveState()
+    checkAgentState(name, state)
+    // A copy, so that the agent cannot change a checkpoint by going on.
+    return structuredClone(state)
+  } catch (cause) {
+    if (GloveboxError.is(cause, "STATE_INVALID")) throw cause
+    throw invalidState(`Agent ${name} could not save its state: ${errorMessage(cause)}`, cause)
+  }
 }
 
 /** The state of all agents that exist. */
@@ -51,7 +58,10 @@ export async function loadAgents(
     }
     restoreSubscriptions(subscriptions)
   } catch (error) {
-    for (const step of undo.toReversed()) await step()
+    for (const step of undo.toReversed()) {
+      // Each is tried, and what went wrong first is what is told.
+      await step().catch(() => {})
+    }
     throw error
   }
 }
@@ -67,11 +77,7 @@ export async function loadAgent(name: string, agent: Agent, state: JsonObject): 
 async function undoFor(directory: AgentDirectory, mailbox: Mailbox): Promise<() => Promise<void>> {
   const { agent } = mailbox
   if (!agent) {
-    return async () => {
-      const built = mailbox.agent
-      directory.forget(mailbox)
-      await built?.close()
-    }
+    return () => directory.discard(mailbox)
   }
   const before = await saveAgent(mailbox, agent)
   return async () => agent.loadState(before)

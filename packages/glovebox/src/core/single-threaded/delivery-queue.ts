@@ -14,6 +14,10 @@ export class DeliveryQueue {
     return this.#length
   }
 
+  *[Symbol.iterator](): Generator<Delivery> {
+    for (let delivery = this.#head; delivery; delivery = delivery.next) yield delivery
+  }
+
   push(delivery: Delivery): void {
     delivery.queue = this
     delivery.previous = this.#tail

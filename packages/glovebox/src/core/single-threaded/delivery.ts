@@ -30,6 +30,8 @@ export class Delivery implements HandlerScope {
   /** Work of the runtime that takes the place of the message. */
   task: ((agent: Agent) => unknown) | undefined
   isWaitingForRoom = false
+  /** It was let in ahead of the others, because what runs there waits for it. */
+  isUrgent = false
 
   // Links of the queue it waits in.
   queue: DeliveryQueue | undefined

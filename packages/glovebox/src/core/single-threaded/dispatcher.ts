@@ -1,12 +1,13 @@
+import { watchAbort } from "../../internal/watch-abort.ts"
 import { ROOT_CONTEXT, trace } from "@opentelemetry/api"
 import { type AgentId, sameAgentId } from "../agent-id.ts"
 import type { PublishOptions, SendOptions } from "../agent-runtime.ts"
 import type { Agent } from "../agent.ts"
-import { currentHandlerScope } from "../ambient-scope.ts"
+import { currentCause } from "../ambient-scope.ts"
 import type { InterventionChain } from "../intervention-chain.ts"
 import type { Message } from "../message.ts"
 import type { SubscriptionTable } from "../subscription-table.ts"
-import { type RuntimeTracing, parentContext } from "../telemetry/runtime-tracing.ts"
+import { type RuntimeTracing, endSpan, parentContext } from "../telemetry/runtime-tracing.ts"
 import { traceMetadataOf } from "../telemetry/trace-context.ts"
 import type { TopicId } from "../topic-id.ts"
 import type { AgentDirectory } from "./agent-directory.ts"
@@ -18,7 +19,7 @@ import type { Mailbox } from "./mailbox.ts"
 import { PendingWork } from "./pending-work.ts"
 import { Publication } from "./publication.ts"
 import { Scheduler } from "./scheduler.ts"
-import { waitsFor } from "./wait-graph.ts"
+import { queuedBelow, waitsFor } from "./wait-graph.ts"
 
 export interface DispatcherOptions {
   readonly directory: AgentDirectory
@@ -53,17 +54,20 @@ export class Dispatcher {
   }
 
   /** Puts a message into an agent's mailbox; the caller gets exactly one answer. */
-  send(message: Message, recipient: AgentId, options: SendOptions, caller: Caller): void {
+  send(message: Message, recipient: AgentId, options: SendOptions, caller: Caller): Delivery {
+    const { messageId, sender } = options
     const mailbox = this.#options.directory.mailbox(recipient)
-    const delivery = new Delivery(
-      mailbox,
-      message,
-      options.sender,
-      options.messageId,
-      caller,
-      currentDelivery(),
-    )
+    const delivery = new Delivery(mailbox, message, sender, messageId, caller, currentDelivery())
     this.#post(delivery, options)
+    return delivery
+  }
+
+  /** The handler that made a send waits for it now; if that closes a circle, it is let through. */
+  waitedFor(delivery: Delivery): void {
+    const { parent } = delivery
+    if (!parent || delivery.isAnswered) return
+    ;(parent.children ??= new Set()).add(delivery)
+    for (const queued of queuedBelow(delivery)) this.#letThrough(queued)
   }
 
   /** Runs a task of the runtime in the place of a message: between two messages of the agent. */
@@ -78,6 +82,7 @@ export class Dispatcher {
     const delivery = new Delivery(mailbox, message, undefined, undefined, caller, currentDelivery())
     delivery.task = task
     this.#post(delivery, options)
+    this.waitedFor(delivery)
   }
 
   /** Puts a message into the mailboxes of all subscribers; settles when each has room for it. */
@@ -85,13 +90,16 @@ export class Dispatcher {
     const publication = new Publication(message, topicId, options.sender, options.messageId)
     if (this.#options.tracing.enabled) this.#trace(publication, topicId, "publish")
     publication.isGated = this.#options.interventions.seesPublishes
+    const unreachable: unknown[] = []
     for (const agentType of this.#options.subscriptions.agentTypesFor(topicId.type)) {
-      this.#postTo({ type: agentType, key: topicId.source }, publication)
+      this.#postTo({ type: agentType, key: topicId.source }, publication, unreachable)
     }
-    this.#options.log.published(publication)
     if (options.signal) this.#watchPublication(publication, options.signal)
+    this.#options.log.published(publication)
     if (publication.isGated) void this.#interceptPublication(publication)
     else if (publication.deliveries.length === 0) publication.end()
+    // Last, because it may stop the runtime, which then ends this publication too.
+    for (const error of unreachable) this.#options.onUnhandledException(error)
     return publication.isAccepted ? ACCEPTED : publication.whenAccepted()
   }
 
@@ -104,39 +112,57 @@ export class Dispatcher {
     }
   }
 
-  #post(delivery: Delivery, options: SendOptions): void {
-    const { interventions, log, tracing } = this.#options
-    const { mailbox, parent } = delivery
-    const isUrgent = parent !== undefined && waitsFor(mailbox, parent)
-    const mustFit = !isUrgent && !delivery.task && mailbox.registration.mailbox.whenFull === "reject"
-    if (mustFit && mailbox.isFull) {
-      throw mailboxFullError(mailbox, false)
-    }
-    if (options.signal || options.timeoutMs !== undefined) this.#watch(delivery, options)
-    if (parent) (parent.children ??= new Set()).add(delivery)
-    this.pending.add(delivery)
-    if (!delivery.task) {
-      if (tracing.enabled) this.#trace(delivery, delivery.agentId, "send")
-      log.sent(delivery)
-    }
-    const isGated = interventions.seesSends && !delivery.task
-    if (isGated) delivery.phase = "gated"
-    if (isUrgent) mailbox.addUrgent(delivery)
-    else mailbox.add(delivery)
-    if (isGated) void this.#interceptSend(delivery)
-    else this.scheduler.schedule(mailbox)
+  /** Gives up on what has not ended in time. */
+  abandon(item: Delivery | Publication): void {
+    if (item instanceof Delivery) this.#runner.abandon(item)
+    else this.pending.delete(item)
   }
 
-  #postTo(recipient: AgentId, publication: Publication): void {
+  #post(delivery: Delivery, options: SendOptions): void {
+    const { interventions, log, tracing } = this.#options
+    const { mailbox, parent, task } = delivery
+    const mustFit = !task && mailbox.registration.mailbox.whenFull === "reject"
+    // A request in a circle goes first, so it needs no room.
+    if (mustFit && mailbox.isFull && !(parent && waitsFor(mailbox, parent))) {
+      throw mailboxFullError(mailbox, false)
+    }
+    const isGated = interventions.seesSends && !task
+    if (isGated) delivery.phase = "gated"
+    if (!task && tracing.enabled) this.#trace(delivery, delivery.agentId, "send")
+    this.pending.add(delivery)
+    mailbox.add(delivery)
+    if (options.signal || options.timeoutMs !== undefined) this.#watch(delivery, options)
+    // Listeners may end it, so they hear of it only now, when it is in its place.
+    if (!task) log.sent(delivery)
+    if (!isGated) this.scheduler.schedule(mailbox)
+    else if (delivery.phase === "gated") void this.#interceptSend(delivery)
+  }
+
+  #letThrough(delivery: Delivery): void {
+    const { mailbox, parent } = delivery
+    if (delivery.isUrgent || !parent?.children?.has(delivery) || !waitsFor(mailbox, parent)) return
+    if (delivery.isWaitingForRoom) {
+      delivery.publication?.refuse(mailboxFullError(mailbox, true))
+      this.#runner.withdraw(delivery)
+      return
+    }
+    mailbox.makeUrgent(delivery)
+    this.scheduler.schedule(mailbox)
+  }
+
+  #postTo(recipient: AgentId, publication: Publication, unreachable: unknown[]): void {
     if (sameAgentId(recipient, publication.sender)) return
     let mailbox: Mailbox
     try {
       mailbox = this.#options.directory.mailbox(recipient)
     } catch (error) {
       const { message, messageId, sender, topicId } = publication
-      const about = { message, messageId, sender, topicId, agentId: recipient }
-      this.#options.log.undeliverable(about, error, false)
-      this.#options.onUnhandledException(error)
+      this.#options.log.undeliverable(
+        { message, messageId, sender, topicId, agentId: recipient },
+        error,
+        false,
+      )
+      unreachable.push(error)
       return
     }
     const delivery = new Delivery(mailbox, publication.message, publication.sender, undefined, publication)
@@ -251,22 +277,20 @@ export class Dispatcher {
   }
 
   #watch(delivery: Delivery, { signal, timeoutMs }: SendOptions): void {
-    const onAbort = (): void => this.#cancel(delivery, signal?.reason)
-    signal?.addEventListener("abort", onAbort, { once: true })
+    const { mailbox } = delivery
     const timer =
       timeoutMs === undefined
         ? undefined
-        : setTimeout(() => this.#cancel(delivery, timeoutError(delivery.mailbox, timeoutMs)), timeoutMs)
+        : setTimeout(() => this.#cancel(delivery, timeoutError(mailbox, timeoutMs)), timeoutMs)
+    const unwatch = signal && watchAbort(signal, (reason) => this.#cancel(delivery, reason))
     delivery.watch(() => {
       clearTimeout(timer)
-      signal?.removeEventListener("abort", onAbort)
+      unwatch?.()
     })
   }
 
   #watchPublication(publication: Publication, signal: AbortSignal): void {
-    const onAbort = (): void => this.#cancelPublication(publication, signal.reason)
-    signal.addEventListener("abort", onAbort, { once: true })
-    publication.watch(() => signal.removeEventListener("abort", onAbort))
+    publication.watch(watchAbort(signal, (reason) => this.#cancelPublication(publication, reason)))
   }
 
   #trace(item: Delivery | Publication, target: AgentId | TopicId, operation: "send" | "publish"): void {
@@ -281,12 +305,12 @@ export class Dispatcher {
       trace.setSpan(ROOT_CONTEXT, created),
     )
     item.trace = traceMetadataOf(item.span)
-    created.end()
+    endSpan(created)
   }
 }
 
-/** The delivery whose handler this code runs in, while that handler has not ended. */
+/** The delivery on whose behalf this code runs, while it is under way. */
 export function currentDelivery(): Delivery | undefined {
-  const scope = currentHandlerScope()
-  return scope instanceof Delivery && scope.phase === "running" ? scope : undefined
+  const cause = currentCause()
+  return cause instanceof Delivery && cause.phase !== "done" ? cause : undefined
 }

@@ -3,12 +3,13 @@ import { formatAgentId, sameAgentId } from "../agent-id.ts"
 import type { Agent, Reply } from "../agent.ts"
 import { GloveboxError } from "../glovebox-error.ts"
 import { runInHandlerScope } from "../ambient-scope.ts"
-import type { InterventionChain } from "../intervention-chain.ts"
+import type { ChainOutcome, InterventionChain } from "../intervention-chain.ts"
 import { isMessage } from "../message.ts"
 import { MessageUnhandledError } from "../message-unhandled-error.ts"
 import { type RuntimeTracing, endSpan } from "../telemetry/runtime-tracing.ts"
 import { contextFromTraceMetadata } from "../telemetry/trace-context.ts"
 import { describe } from "../../internal/describe.ts"
+import { isError } from "../../internal/is-error.ts"
 import type { AgentDirectory } from "./agent-directory.ts"
 import { type Delivery, DeliveryContext } from "./delivery.ts"
 import type { DeliveryLog } from "./delivery-log.ts"
@@ -37,6 +38,8 @@ export class HandlerRunner {
 
   /** Handles one message of the mailbox; builds its agent first where there is none. */
   visit(mailbox: Mailbox): void {
+    // What it was scheduled for may have been withdrawn meanwhile.
+    if (mailbox.isForgotten || !mailbox.hasWork) return
     if (!mailbox.agent) {
       void this.#build(mailbox)
       return
@@ -49,10 +52,17 @@ export class HandlerRunner {
 
   /** Ends a delivery that has left its mailbox. */
   complete(delivery: Delivery, error?: unknown): void {
+    if (delivery.phase === "done") return
     delivery.end()
+    this.#options.onDone(delivery)
     endSpan(delivery.span, error)
     delivery.publication?.finishOne()
-    this.#options.onDone(delivery)
+  }
+
+  /** Gives up on a handler that does not end: its agent is free for other messages. */
+  abandon(delivery: Delivery): void {
+    if (delivery.phase === "running") this.#leave(delivery)
+    this.complete(delivery)
   }
 
   /** Ends a delivery that no handler has seen. */
@@ -88,18 +98,19 @@ export class HandlerRunner {
       outcome = delivery.trace
         ? this.#runTraced(delivery, agent)
         : runInHandlerScope(delivery, invoke, agent, delivery)
+      // What a handler gives is not to be trusted: even a look at its `then` may throw.
+      if (isThenable(outcome)) {
+        asPromise(outcome).then(
+          (value) => this.#handled(delivery, value),
+          (error: unknown) => this.#failed(delivery, error),
+        )
+        return
+      }
     } catch (error) {
       this.#failed(delivery, error)
       return
     }
-    if (!isThenable(outcome)) {
-      this.#handled(delivery, outcome)
-      return
-    }
-    Promise.resolve(outcome).then(
-      (value) => this.#handled(delivery, value),
-      (error: unknown) => this.#failed(delivery, error),
-    )
+    this.#handled(delivery, outcome)
   }
 
   async #runTraced(delivery: Delivery, agent: Agent): Promise<unknown> {
@@ -120,6 +131,8 @@ export class HandlerRunner {
 
   #handled(delivery: Delivery, value: unknown): void {
     const { interventions, log } = this.#options
+    // Given up on meanwhile.
+    if (delivery.phase === "done") return
     this.#leave(delivery)
     if (!delivery.isRpc || delivery.task) {
       if (!delivery.task) log.handled(delivery, undefined)
@@ -141,6 +154,7 @@ export class HandlerRunner {
 
   #failed(delivery: Delivery, error: unknown): void {
     const { log, onUnhandledException } = this.#options
+    if (delivery.phase === "done") return
     this.#leave(delivery)
     delivery.refuse(error)
     this.complete(delivery, error)
@@ -160,7 +174,10 @@ export class HandlerRunner {
     let failure: unknown
     try {
       const { agentId, message: request, messageId, sender: recipient } = delivery
-      const outcome = await interventions.response(reply, { messageId, request, sender: agentId, recipient })
+      const about = { messageId, request, sender: agentId, recipient }
+      // In the message's scope: what a hook sends, it sends on behalf of this reply.
+      const ask = (): Promise<ChainOutcome<Reply>> => interventions.response(reply, about)
+      const outcome = await runInHandlerScope(delivery, ask, undefined, undefined)
       if (outcome.action === "deliver") {
         log.handled(delivery, outcome.message)
         delivery.answer(outcome.message)
@@ -194,8 +211,18 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function"
 }
 
+/** A promise whose reactions run once and later, whatever the thenable does. */
+function asPromise(thenable: PromiseLike<unknown>): Promise<unknown> {
+  if (thenable instanceof Promise && thenable.then === Promise.prototype.then) return thenable
+  return new Promise((resolve) => {
+    resolve(thenable)
+  })
+}
+
 function isUnhandledBy(delivery: Delivery, error: unknown): boolean {
-  return error instanceof MessageUnhandledError && sameAgentId(error.agentId, delivery.agentId)
+  return (
+    isError(error) && error instanceof MessageUnhandledError && sameAgentId(error.agentId, delivery.agentId)
+  )
 }
 
 function invalidReply(delivery: Delivery, value: unknown): GloveboxError {

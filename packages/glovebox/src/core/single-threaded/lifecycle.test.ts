@@ -40,7 +40,7 @@ describe("stop", () => {
     const sends = [1, 2, 3].map(() => runtime.send(Work({}), agentId("a")))
     await begun.promise
     const stopped = runtime.stop()
-    for (const send of sends) await expectFailure(send, "RUNTIME_STOPPED", /Start it again/)
+    for (const send of sends) await expectFailure(send, "RUNTIME_STOPPED", /start it again/)
     await stopped
     expect(aborted).toMatchObject({ code: "RUNTIME_STOPPED" })
     await expectFailure(runtime.send(Work({}), agentId("a")), "RUNTIME_STOPPED")

@@ -1,10 +1,14 @@
+import { abortable } from "../../internal/abortable.ts"
+import { describe } from "../../internal/describe.ts"
 import type { TypedEmitter } from "../../internal/typed-emitter.ts"
 import type { CallOptions } from "../agent-runtime.ts"
+import { type StateScope, runInStateScope } from "../ambient-scope.ts"
 import { GloveboxError } from "../glovebox-error.ts"
 import type { RuntimeEvent } from "../runtime-event.ts"
 import type { Delivery } from "./delivery.ts"
 import { type Dispatcher, currentDelivery } from "./dispatcher.ts"
 import type { Publication } from "./publication.ts"
+import { checkGrace, checkSignal } from "./runtime-options.ts"
 
 export interface StopOptions extends CallOptions {
   /** How long to wait for running handlers, which are told to end. @default 2000 */
@@ -22,10 +26,13 @@ export class Lifecycle {
   readonly #dispatcher: Dispatcher
   readonly #events: TypedEmitter<RuntimeEvent>
   readonly #messageListeners = new Set<() => void>()
+  readonly #closed = new AbortController()
   #phase: Phase = "ready"
   #failure: { readonly error: unknown; isReported: boolean } | undefined
   #stopping: Promise<void> | undefined
   #closing: Promise<void> | undefined
+  // One at a time: what saves must not meet what loads.
+  #paused: Promise<unknown> = Promise.resolve()
 
   constructor(dispatcher: Dispatcher, events: TypedEmitter<RuntimeEvent>) {
     this.#dispatcher = dispatcher
@@ -46,11 +53,19 @@ export class Lifecycle {
     if (this.#phase === "closed") throw this.#stoppedError()
   }
 
+  checkNotStopping(): void {
+    if (this.#phase === "stopping" || this.#phase === "closed") throw this.#stoppedError()
+  }
+
+  /** The promise, or an error when the runtime is closed before it settles, or the caller gives up. */
+  async whileOpen<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+    return abortable(abortable(promise, this.#closed.signal), signal)
+  }
+
   start(): void {
-    if (this.#phase === "running" || this.#phase === "stopping") {
-      throw stateError(`The runtime is ${this.#phase} already. Start it once.`)
-    }
-    this.checkNotClosed()
+    if (this.#closing) throw this.#stoppedError("closed")
+    if (this.#phase === "running") throw stateError("The runtime is running already. Start it once.")
+    if (this.#phase === "stopping") throw stateError("The runtime is stopping. Await stop() first.")
     this.#failure = undefined
     this.#phase = "running"
     this.#dispatcher.scheduler.start()
@@ -69,21 +84,22 @@ export class Lifecycle {
   }
 
   async whenIdle({ signal }: CallOptions): Promise<void> {
+    checkSignal(signal)
     this.#checkStarted("become idle")
-    if (currentDelivery())
+    if (currentDelivery()) {
       throw stateError("A handler cannot wait for the runtime to be idle: it keeps it busy.")
+    }
     await this.#dispatcher.pending.whenIdle(signal)
     this.#throwFailure()
   }
 
   async stop({ graceMs = DEFAULT_GRACE_MS, signal }: StopOptions): Promise<void> {
+    checkGrace(graceMs)
+    checkSignal(signal)
     signal?.throwIfAborted()
     // A handler that joins a stop under way must not wait for it: the stop waits for the handler.
     if (this.#stopping && currentDelivery()) return
-    if (this.#phase !== "closed") {
-      this.#stopping ??= this.#stop(graceMs).finally(() => (this.#stopping = undefined))
-      await this.#stopping
-    }
+    if (this.#phase !== "stopped" && this.#phase !== "closed") await (this.#stopping ??= this.#stop(graceMs))
     this.#throwFailure()
   }
 
@@ -94,11 +110,13 @@ export class Lifecycle {
 
   async stopWhen(condition: () => boolean | Promise<boolean>, options: StopOptions): Promise<void> {
     this.#checkStarted("stop on a condition")
-    try {
-      await this.#whenTrue(condition, options.signal)
-    } catch (error) {
-      await this.stop({ graceMs: options.graceMs })
-      throw error
+    if (typeof condition !== "function") {
+      throw new GloveboxError("OPTION_INVALID", `The condition is ${describe(condition)}. Pass a function.`)
+    }
+    while (this.isRunning) {
+      options.signal?.throwIfAborted()
+      if (await this.#holds(condition, options)) break
+      await this.#nextMessage(options.signal)
     }
     await this.stop(options)
   }
@@ -108,41 +126,57 @@ export class Lifecycle {
     await this.#closing
   }
 
-  /** Runs something that needs every agent to be at rest. */
+  /** Runs something that needs every agent to be at rest; messages that come meanwhile wait. */
   async whilePaused<T>(what: string, { signal }: CallOptions, work: () => Promise<T>): Promise<T> {
-    this.checkNotClosed()
+    checkSignal(signal)
     signal?.throwIfAborted()
-    const { pending, scheduler } = this.#dispatcher
-    if (pending.size > 0) {
-      throw new GloveboxError(
-        "RUNTIME_BUSY",
-        `State cannot be ${what} while ${pending.size} messages wait or are being handled. Await runtime.whenIdle() first.`,
-      )
-    }
-    scheduler.pause()
+    this.#checkAtRest(what)
+    // Held from here on: no handler runs until this and what it waits for have ended.
+    const release = this.#dispatcher.scheduler.hold()
+    const turn = this.#paused.then(() => this.#whileHeld(work, signal)).finally(release)
+    this.#paused = turn.catch(() => {})
+    return turn
+  }
+
+  async #whileHeld<T>(work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+    signal?.throwIfAborted()
+    this.checkNotClosed()
+    const scope: StateScope = { scope: "state", isOver: false }
     try {
-      return await work()
+      return await this.whileOpen(runInStateScope(scope, work), signal)
     } finally {
-      if (this.isRunning) scheduler.resume()
+      scope.isOver = true
     }
+  }
+
+  #checkAtRest(what: string): void {
+    this.checkNotClosed()
+    const { size } = this.#dispatcher.pending
+    if (size === 0) return
+    throw new GloveboxError(
+      "RUNTIME_BUSY",
+      `State cannot be ${what} while ${size} messages wait or are being handled. Await runtime.whenIdle() first.`,
+    )
   }
 
   async #stop(graceMs: number): Promise<void> {
     const own = handlersAround(currentDelivery())
     this.#halt()
     const { pending } = this.#dispatcher
-    const left = (): PendingItem[] => pending.list().filter((item) => !own.has(item))
-    await this.#afterMessages(() => pending.size <= own.size && left().length === 0, graceMs)
-    const abandoned = left()
-    for (const item of abandoned) pending.delete(item)
-    if (this.#phase === "stopping") this.#phase = "stopped"
+    // Nothing is added after the halt, so this is all there is to wait for.
+    const others = pending.list().filter((item) => !own.has(item))
+    const areGone = (): boolean => pending.size <= own.size && !others.some((item) => pending.has(item))
+    await this.#afterMessages(areGone, graceMs)
+    const abandoned = others.filter((item) => pending.has(item))
+    for (const item of abandoned) this.#dispatcher.abandon(item)
+    this.#phase = "stopped"
+    this.#stopping = undefined
     this.#events.emit({ type: "runtime-stopped", abandonedHandlers: abandoned.length })
   }
 
   #halt(): void {
-    if (this.#phase === "stopped") return
     this.#phase = "stopping"
-    this.#dispatcher.scheduler.pause()
+    this.#dispatcher.scheduler.stop()
     this.#dispatcher.cancelAll(this.#stoppedError())
   }
 
@@ -163,15 +197,23 @@ export class Lifecycle {
     })
   }
 
-  async #whenTrue(
-    condition: () => boolean | Promise<boolean>,
-    signal: AbortSignal | undefined,
-  ): Promise<void> {
-    for (;;) {
-      signal?.throwIfAborted()
-      if (this.#failure || (await condition())) return
-      if (this.#phase !== "running") return
-      await this.#nextMessage(signal)
+  /** Asks a condition; one that fails stops the runtime, because it would never hold. */
+  async #holds(condition: () => boolean | Promise<boolean>, options: StopOptions): Promise<boolean> {
+    const ended = new AbortController()
+    const watchEnd = (): void => {
+      if (!this.isRunning) ended.abort()
+    }
+    this.#messageListeners.add(watchEnd)
+    try {
+      const asked = (async () => condition())()
+      return await this.whileOpen(abortable(asked, ended.signal), options.signal)
+    } catch (error) {
+      if (ended.signal.aborted) return true
+      options.signal?.throwIfAborted()
+      await this.stop({ graceMs: options.graceMs })
+      throw error
+    } finally {
+      this.#messageListeners.delete(watchEnd)
     }
   }
 
@@ -195,13 +237,15 @@ export class Lifecycle {
       await this.stop({})
     } finally {
       this.#phase = "closed"
+      this.#closed.abort(this.#stoppedError())
       await closeAgents()
     }
   }
 
   #checkStarted(what: string): void {
-    if (this.#phase === "ready")
+    if (this.#phase === "ready") {
       throw stateError(`The runtime cannot ${what} before it was started. Call start() first.`)
+    }
     this.checkNotClosed()
   }
 
@@ -217,9 +261,8 @@ export class Lifecycle {
     this.#failure.isReported = false
   }
 
-  #stoppedError(): GloveboxError {
-    const how = this.#phase === "closed" ? "closed" : "stopped"
-    const remedy = how === "closed" ? "Make a new one." : "Start it again to send."
+  #stoppedError(how: "closed" | "stopped" = this.#phase === "closed" ? "closed" : "stopped"): GloveboxError {
+    const remedy = how === "closed" ? "Make a new one." : "Await stop(), then start it again to send."
     const cause = this.#failure?.error
     const why = cause === undefined ? "" : " after an unhandled exception"
     return new GloveboxError(

@@ -10,6 +10,8 @@ export class Mailbox extends DeliveryQueue {
   readonly registration: Registration
   agent: Agent | undefined
   creating: Promise<Agent> | undefined
+  /** Its agent could not be built: the next message gets a new mailbox. */
+  isForgotten = false
 
   // Links of the scheduler's list.
   isScheduled = false
@@ -52,7 +54,22 @@ export class Mailbox extends DeliveryQueue {
 
   /** Adds a delivery that the messages being handled depend on: it goes first, beyond the concurrency. */
   addUrgent(delivery: Delivery): void {
+    delivery.isUrgent = true
     ;(this.#urgent ??= new DeliveryQueue()).push(delivery)
+  }
+
+  /** Moves a delivery that waits to where it goes first. */
+  makeUrgent(delivery: Delivery): void {
+    if (delivery.isUrgent) return
+    this.remove(delivery)
+    this.addUrgent(delivery)
+  }
+
+  /** Everything that waits. */
+  *queued(): Generator<Delivery> {
+    yield* this.#urgent ?? []
+    yield* this
+    yield* this.#waiting ?? []
   }
 
   /** Takes the next delivery to handle; a gated one holds back those behind it, which keeps their order. */
@@ -79,10 +96,8 @@ export class Mailbox extends DeliveryQueue {
 
   /** Takes out everything that waits. */
   removeAll(): Delivery[] {
-    const all: Delivery[] = []
-    for (const queue of [this.#urgent, this as DeliveryQueue, this.#waiting]) {
-      for (let head = queue?.shift(); head; head = queue?.shift()) all.push(head)
-    }
+    const all = [...this.queued()]
+    for (const delivery of all) delivery.queue?.unlink(delivery)
     return all
   }
 

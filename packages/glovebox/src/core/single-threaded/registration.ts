@@ -21,6 +21,12 @@ export function createRegistration(
   options: RegisterOptions,
   defaults: Required<MailboxOptions>,
 ): Registration {
+  if (options.subscriptions !== undefined && !Array.isArray(options.subscriptions)) {
+    throw new GloveboxError(
+      "OPTION_INVALID",
+      `subscriptions is ${describe(options.subscriptions)}. Pass a list.`,
+    )
+  }
   const concurrency = options.concurrency ?? 1
   checkCount("concurrency", concurrency)
   return {
@@ -36,6 +42,9 @@ export function resolveMailbox(
   options: MailboxOptions | undefined,
   defaults: Required<MailboxOptions>,
 ): Required<MailboxOptions> {
+  if (options !== undefined && (typeof options !== "object" || options === null)) {
+    throw new GloveboxError("OPTION_INVALID", `mailbox is ${describe(options)}. Pass { capacity, whenFull }.`)
+  }
   const capacity = options?.capacity ?? defaults.capacity
   const whenFull = options?.whenFull ?? defaults.whenFull
   checkCount("mailbox.capacity", capacity)

@@ -31,3 +31,13 @@ export function checkTimeout(name: string, value: unknown): void {
     `${name} is ${describe(value)}. Use a number of milliseconds above 0 and up to ${MAX_TIMEOUT_MS}.`,
   )
 }
+
+/** Like a timeout, but no time at all is fine too. */
+export function checkGrace(value: unknown): void {
+  if (value !== 0) checkTimeout("graceMs", value)
+}
+
+export function checkSignal(signal: unknown): asserts signal is AbortSignal | undefined {
+  if (signal === undefined || signal instanceof AbortSignal) return
+  throw new GloveboxError("OPTION_INVALID", `signal is ${describe(signal)}. Pass an AbortSignal.`)
+}

@@ -3,6 +3,9 @@ import type { Mailbox } from "./mailbox.ts"
 
 // Timers, sockets and aborts get a turn at least this often, however busy the agents are.
 const VISITS_PER_TURN = 256
+const TURN_MS = 10
+// A look at the clock costs as much as a tenth of a message, so not every visit takes one.
+const VISITS_PER_LOOK = 4
 
 const SOON = Promise.resolve()
 
@@ -12,8 +15,13 @@ export class Scheduler {
   #head: Mailbox | undefined
   #tail: Mailbox | undefined
   #isRunning = false
+  #holds = 0
   #isAwake = false
-  #visitsLeft = VISITS_PER_TURN
+  // A turn is what happens between two rounds of the event loop.
+  #isTurnOpen = false
+  #turnEndsAt = 0
+  #visitsLeft = 0
+  #isDeferred = false
   // Handlers run in the context the runtime was started in, never in that of whoever sent last.
   #resource: AsyncResource | undefined
 
@@ -23,16 +31,24 @@ export class Scheduler {
 
   start(): void {
     this.#resource = new AsyncResource("glovebox.runtime")
-    this.resume()
-  }
-
-  resume(): void {
     this.#isRunning = true
     this.#wake()
   }
 
-  pause(): void {
+  stop(): void {
     this.#isRunning = false
+  }
+
+  /** Visits nothing until the result is called; several may hold at once. */
+  hold(): () => void {
+    this.#holds += 1
+    let isHeld = true
+    return () => {
+      if (!isHeld) return
+      isHeld = false
+      this.#holds -= 1
+      this.#wake()
+    }
   }
 
   schedule(mailbox: Mailbox): void {
@@ -44,8 +60,12 @@ export class Scheduler {
     this.#wake()
   }
 
+  get #mayVisit(): boolean {
+    return this.#isRunning && this.#holds === 0
+  }
+
   #wake(): void {
-    if (this.#isAwake || !this.#isRunning || !this.#head) return
+    if (this.#isAwake || !this.#head || !this.#mayVisit) return
     this.#isAwake = true
     // Like queueMicrotask, which on Node 20 makes an AsyncResource and a bound function each time.
     void SOON.then(this.#drainInContext)
@@ -55,19 +75,14 @@ export class Scheduler {
     this.#resource?.runInAsyncScope(this.#drain)
   }
 
-  readonly #refresh = (): void => {
-    this.#visitsLeft = VISITS_PER_TURN
-    this.#drainInContext()
-  }
-
   readonly #drain = (): void => {
+    this.#openTurn()
     try {
-      while (this.#isRunning && this.#head) {
-        if (this.#visitsLeft === 0) {
-          setImmediate(this.#refresh)
+      while (this.#head && this.#mayVisit) {
+        if (this.#isTurnOver()) {
+          this.#isDeferred = true
           return
         }
-        this.#visitsLeft -= 1
         this.#visit(this.#shift(this.#head))
       }
     } catch (error) {
@@ -77,6 +92,27 @@ export class Scheduler {
       throw error
     }
     this.#isAwake = false
+  }
+
+  #openTurn(): void {
+    if (this.#isTurnOpen) return
+    this.#isTurnOpen = true
+    this.#visitsLeft = VISITS_PER_TURN
+    this.#turnEndsAt = performance.now() + TURN_MS
+    setImmediate(this.#endTurn)
+  }
+
+  #isTurnOver(): boolean {
+    if (this.#visitsLeft === 0) return true
+    this.#visitsLeft -= 1
+    return this.#visitsLeft % VISITS_PER_LOOK === 0 && performance.now() > this.#turnEndsAt
+  }
+
+  readonly #endTurn = (): void => {
+    this.#isTurnOpen = false
+    if (!this.#isDeferred) return
+    this.#isDeferred = false
+    this.#drainInContext()
   }
 
   #shift(mailbox: Mailbox): Mailbox {

@@ -1,5 +1,6 @@
 import {
   type Context,
+  INVALID_SPAN_CONTEXT,
   ProxyTracerProvider,
   type Span,
   SpanKind,
@@ -10,6 +11,7 @@ import {
   trace,
 } from "@opentelemetry/api"
 import { errorMessage } from "../../internal/error-message.ts"
+import { isError } from "../../internal/is-error.ts"
 import { type AgentId, formatAgentId } from "../agent-id.ts"
 import { type Message, messageTypeOf } from "../message.ts"
 import { type TopicId, formatTopicId } from "../topic-id.ts"
@@ -37,6 +39,21 @@ export class RuntimeTracing {
   }
 
   start(
+    operation: TracedOperation,
+    target: AgentId | TopicId,
+    message: Message,
+    messageId: string,
+    parent: Context,
+  ): Span {
+    try {
+      return this.#start(operation, target, message, messageId, parent)
+    } catch {
+      // A tracer that fails must not take messages with it.
+      return trace.wrapSpanContext(INVALID_SPAN_CONTEXT)
+    }
+  }
+
+  #start(
     operation: TracedOperation,
     target: AgentId | TopicId,
     message: Message,
@@ -71,16 +88,20 @@ export function parentContext(handler: Context | undefined): Context {
 
 export function endSpan(span: Span | undefined, error?: unknown): void {
   if (span === undefined) return
-  if (error !== undefined) {
-    const message = errorMessage(error)
-    span.recordException(error instanceof Error ? error : message)
-    span.setStatus({ code: SpanStatusCode.ERROR, message })
-    span.setAttribute("error.type", errorType(error))
+  try {
+    if (error !== undefined) {
+      const message = errorMessage(error)
+      span.recordException(isError(error) ? error : message)
+      span.setStatus({ code: SpanStatusCode.ERROR, message })
+      span.setAttribute("error.type", errorType(error))
+    }
+    span.end()
+  } catch {
+    // A tracer that fails must not take messages with it.
   }
-  span.end()
 }
 
 function errorType(error: unknown): string {
-  if (error instanceof Error) return "code" in error ? String(error.code) : error.name
+  if (isError(error)) return "code" in error ? String(error.code) : error.name
   return typeof error
 }
