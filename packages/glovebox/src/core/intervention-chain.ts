@@ -113,9 +113,14 @@ function rejection(decision: { reason: string; error?: unknown }): GloveboxError
   const options = decision.error === undefined ? undefined : { cause: decision.error }
   return new GloveboxError(
     "MESSAGE_REJECTED",
-    `An intervention refused the message: ${String(decision.reason)}`,
+    `An intervention refused the message: ${describeReason(decision.reason)}`,
     options,
   )
+}
+
+// Hooks are written by users, in JavaScript too: a reason may be anything.
+function describeReason(reason: unknown): string {
+  return typeof reason === "string" ? reason : describe(reason)
 }
 
 function invalidDecision(decision: unknown): GloveboxError {

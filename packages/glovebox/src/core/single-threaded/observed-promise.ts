@@ -7,6 +7,7 @@ export class ObservedPromise<T> extends Promise<T> {
     return Promise
   }
 
+  // oxlint-disable-next-line unicorn/no-thenable -- a promise has one
   override then<A = T, B = never>(
     onFulfilled?: ((value: T) => A | PromiseLike<A>) | null,
     onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null,
