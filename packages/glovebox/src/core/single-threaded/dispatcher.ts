@@ -19,7 +19,7 @@ import type { Mailbox } from "./mailbox.ts"
 import { PendingWork } from "./pending-work.ts"
 import { Publication } from "./publication.ts"
 import { Scheduler } from "./scheduler.ts"
-import { queuedBelow, waitsFor } from "./wait-graph.ts"
+import { queuedInCircle, waitsFor } from "./wait-graph.ts"
 
 export interface DispatcherOptions {
   readonly directory: AgentDirectory
@@ -67,7 +67,7 @@ export class Dispatcher {
     const { parent } = delivery
     if (!parent || delivery.isAnswered) return
     ;(parent.children ??= new Set()).add(delivery)
-    for (const queued of queuedBelow(delivery)) this.#letThrough(queued)
+    for (const queued of queuedInCircle(parent, delivery)) this.#letThrough(queued)
   }
 
   /** Runs a task of the runtime in the place of a message: between two messages of the agent. */

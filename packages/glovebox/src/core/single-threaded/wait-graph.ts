@@ -22,11 +22,14 @@ export function waitsFor(mailbox: Mailbox, waiter: Delivery): boolean {
   return false
 }
 
-/** The queued deliveries that `from` waits for, directly or through others. */
-export function* queuedBelow(from: Delivery): Generator<Delivery> {
-  for (const delivery of walk([from], waitedForBy)) {
-    if (delivery.queue) yield delivery
-  }
+/** The queued deliveries of the circles that close because `parent` begins to wait for `child`. */
+export function queuedInCircle(parent: Delivery, child: Delivery): readonly Delivery[] {
+  // All those circles go through the child: if it can begin, each is open again.
+  if (child.queue) return [child]
+  if (!areConnected(child, parent)) return []
+  const stuck = new Set(walk([parent], waitingFor))
+  const circle = walk([child], (delivery) => [...waitedForBy(delivery)].filter((other) => stuck.has(other)))
+  return [...circle].filter((delivery) => delivery.queue !== undefined)
 }
 
 function isAskedBy(waiter: Delivery, mailbox: Mailbox): boolean {
@@ -37,32 +40,42 @@ function isAskedBy(waiter: Delivery, mailbox: Mailbox): boolean {
   return false
 }
 
+/** Those that wait for `waiter`, if any of what the mailbox is busy with does. */
+function dependents(waiter: Delivery, mailbox: Mailbox): Iterable<Delivery> {
+  return mailbox.running.some((running) => areConnected(running, waiter)) ? walk([waiter], waitingFor) : []
+}
+
 /**
- * Those that wait for `waiter`. Looked for from both ends at once, because either side may be huge:
- * a mailbox with a long queue behind it, or a handler that waits for thousands.
+ * True when `from` waits for `to`, directly or through others. Looked for from both ends at once, because
+ * either side may be huge: a mailbox with a long queue, or a handler that waits for thousands.
  */
-function* dependents(waiter: Delivery, mailbox: Mailbox): Generator<Delivery> {
-  const forward = walk(mailbox.running, waitedForBy)
-  let canReach = false
-  for (const dependent of walk([waiter], waitingFor)) {
-    yield dependent
-    if (canReach) continue
-    const step = forward.next()
-    // Nothing the mailbox is busy with leads to the waiter.
-    if (step.done === true) return
-    canReach = step.value === waiter
+function areConnected(from: Delivery, to: Delivery): boolean {
+  const forward = walk([from], waitedForBy)
+  const backward = walk([to], waitingFor)
+  for (;;) {
+    const ahead = forward.next()
+    const behind = backward.next()
+    if (ahead.value === to || behind.value === from) return true
+    if (ahead.done === true || behind.done === true) return false
   }
 }
 
+/** Everything that can be reached, depth first; looks at no more neighbours than it is asked for. */
 function* walk(
   from: readonly Delivery[],
   next: (delivery: Delivery) => Iterable<Delivery>,
 ): Generator<Delivery> {
-  const seen = new Set(from)
-  // A Set grows while it is walked, which makes it the work list too.
-  for (const delivery of seen) {
-    yield delivery
-    for (const other of next(delivery)) seen.add(other)
+  const seen = new Set<Delivery>()
+  const open: Iterator<Delivery>[] = [from.values()]
+  for (let current = open.at(-1); current; current = open.at(-1)) {
+    const step = current.next()
+    if (step.done === true) {
+      open.pop()
+    } else if (!seen.has(step.value)) {
+      seen.add(step.value)
+      yield step.value
+      open.push(next(step.value)[Symbol.iterator]())
+    }
   }
 }
 
