@@ -204,3 +204,100 @@ describe("saveAgentState and loadAgentState", () => {
     expect(await runtime.saveAgentState(agentId("counter"))).toEqual({ total: 4, history: [3, 1] })
   })
 })
+
+describe("a state that goes wrong", () => {
+  class Sender extends RoutedAgent {
+    constructor() {
+      super("Sends while it saves.")
+      this.on(Add, () => {})
+    }
+    override async saveState(): Promise<JsonObject> {
+      await this.send(Add({ by: 1 }), this.id)
+      return {}
+    }
+  }
+
+  it("because an agent sends while it saves is refused, and the runtime goes on", async () => {
+    await using runtime = new SingleThreadedAgentRuntime({ logger: silentLogger })
+    await runtime.register("sender", () => new Sender())
+    runtime.start()
+    await runtime.send(Add({ by: 1 }), agentId("sender"))
+    await runtime.whenIdle()
+    await expectFailure(runtime.saveState(), "STATE_INVALID", /sender\/default could not save.*cannot send/)
+    await runtime.send(Add({ by: 1 }), agentId("sender"))
+  })
+
+  it("because a save hangs ends when the caller gives up, and the runtime goes on", async () => {
+    class Hanging extends Counter {
+      override saveState(): JsonObject {
+        return new Promise(() => {}) as never
+      }
+    }
+    await using runtime = new SingleThreadedAgentRuntime({ logger: silentLogger })
+    await runtime.register("counter", () => new Hanging())
+    runtime.start()
+    await add(runtime, 1)
+    await runtime.whenIdle()
+    const controller = new AbortController()
+    const saving = runtime.saveState({ signal: controller.signal })
+    controller.abort(new Error("too slow"))
+    await expect(saving).rejects.toThrow("too slow")
+    expect((await add(runtime, 1)).value).toBe(2)
+  })
+
+  it("lets two saves follow each other, with no message between them", async () => {
+    await using runtime = await counting()
+    await add(runtime, 1)
+    await runtime.whenIdle()
+    const saves = [runtime.saveState(), runtime.saveState()]
+    const later = add(runtime, 1)
+    for (const state of await Promise.all(saves)) {
+      expect(state).toMatchObject({ agents: { "counter/default": { total: 1 } } })
+    }
+    expect((await later).value).toBe(2)
+  })
+
+  it("leaves a message that comes while a load fails to an agent that is open", async () => {
+    await using runtime = await counting()
+    const state = {
+      type: "RuntimeState",
+      version: 1,
+      agents: { "counter/new": { total: 2, history: [] }, "counter/broken": { total: "x", history: [] } },
+      subscriptions: [],
+    }
+    const loading = runtime.loadState(state)
+    const sent = add(runtime, 5, "new")
+    await expectFailure(loading, "STATE_INVALID")
+    expect((await sent).value).toBe(5)
+  })
+
+  it("adds no subscription when one of them cannot be added", async () => {
+    await using runtime = await counting()
+    const good = typeSubscription("good", "counter")
+    const state = {
+      type: "RuntimeState",
+      version: 1,
+      agents: {},
+      subscriptions: [good, { ...good, topicType: "other" }],
+    }
+    await expectFailure(runtime.loadState(state as never), "SUBSCRIPTION_ALREADY_EXISTS")
+    expect(runtime.subscriptions).toEqual([])
+  })
+
+  it("cannot be taken of an agent while the runtime stops", async () => {
+    const runtime = new SingleThreadedAgentRuntime({ logger: silentLogger })
+    const ended = gate()
+    const begun = gate()
+    await runtime.register("slow", () => new ClosureAgent([Add], () => (begun.open(), ended.promise)))
+    runtime.start()
+    const sent = runtime.send(Add({ by: 1 }), agentId("slow"))
+    await begun.promise
+    const stopping = runtime.stop()
+    await expectFailure(sent, "RUNTIME_STOPPED")
+    await expectFailure(runtime.saveAgentState(agentId("slow")), "RUNTIME_STOPPED")
+    ended.open()
+    await stopping
+    expect(await runtime.saveAgentState(agentId("slow"))).toEqual({})
+    await runtime.close()
+  })
+})

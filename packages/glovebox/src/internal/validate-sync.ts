@@ -9,7 +9,12 @@ export function validateSync<Schema extends StandardSchemaV1>(
 ): StandardSchemaV1.Result<StandardSchemaV1.InferOutput<Schema>> {
   try {
     const result = schema["~standard"].validate(value)
-    if (!(result instanceof Promise)) return result
+    if (!(result instanceof Promise)) {
+      const { issues } = result ?? {}
+      if (typeof result === "object" && result !== null && (issues === undefined || Array.isArray(issues)))
+        return result
+      return refusal(`the schema answers ${describe(result)} instead of a result`)
+    }
     result.catch(() => {})
     // Zod answers with a promise also when a transform throws, and does not say which of the two it was.
     return refusal(

@@ -199,19 +199,6 @@ describe("ComponentRegistry.load", () => {
     registry.load(data)
     expect(data).toEqual(before)
   })
-
-  it("lets the factory's own error through", () => {
-    const boom = new Error("boom")
-    const broken = defineComponent({
-      provider: "broken",
-      type: "x",
-      config: z.object({}),
-      create: (): never => {
-        throw boom
-      },
-    })
-    expect(() => new ComponentRegistry([broken]).load({ provider: "broken", config: {} })).toThrow(boom)
-  })
 })
 
 describe("ComponentRegistry.add", () => {

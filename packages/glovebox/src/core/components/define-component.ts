@@ -63,6 +63,9 @@ export function defineComponent<Schema extends ConfigSchema, Instance>(
       )
     }
   }
+  if (typeof options.create !== "function") {
+    throw invalid(`Component ${provider} has ${describe(options.create)} as create. Pass a function.`)
+  }
   if (!Number.isInteger(version) || version < 1) {
     throw invalid(`Version ${describe(version)} of component ${provider} is not a whole number from 1.`)
   }
@@ -90,7 +93,14 @@ export function defineComponent<Schema extends ConfigSchema, Instance>(
     },
     create(config, from, loader) {
       const current = upgrade(provider, config, from, version, upgrades)
-      return options.create(checkConfig(provider, options.config, current), loader)
+      const checked = checkConfig(provider, options.config, current)
+      try {
+        return options.create(checked, loader)
+      } catch (cause) {
+        // A component inside this one has said already what is wrong.
+        if (GloveboxError.is(cause)) throw cause
+        throw invalid(`Component ${provider} could not be made: ${errorMessage(cause)}`, cause)
+      }
     },
   }
 }

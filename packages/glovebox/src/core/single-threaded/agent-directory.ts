@@ -199,7 +199,8 @@ export class AgentDirectory {
 
 function checkAgent(agent: unknown, id: AgentId): asserts agent is Agent {
   const candidate = (typeof agent === "object" && agent !== null ? agent : {}) as Partial<Agent>
-  if (typeof candidate.onMessage === "function" && typeof candidate.bind === "function") return
+  const { bind, messageTypes, onMessage } = candidate
+  if (typeof onMessage === "function" && typeof bind === "function" && Array.isArray(messageTypes)) return
   throw new GloveboxError(
     "AGENT_INVALID",
     `${describe(agent)} is not an agent for ${formatAgentId(id)}. Extend RoutedAgent or BaseAgent.`,
