@@ -1,0 +1,39 @@
+import { execFile } from "node:child_process"
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
+import { expect, it } from "vitest"
+
+const run = promisify(execFile)
+const root = fileURLToPath(new URL("..", import.meta.url))
+const readme = await readFile(join(root, "README.md"), "utf8")
+
+/** The first fenced block of a language after a text. */
+function block(language: string, after: string): string {
+  const from = readme.indexOf(after)
+  const match = new RegExp("```" + language + "\\n([^]*?)```").exec(readme.slice(from))
+  if (from < 0 || !match) throw new Error(`README.md has no ${language} block after ${after}`)
+  return match[1] ?? ""
+}
+
+it("README's main command prints what the README says", async () => {
+  const command = block("sh", "<!-- main command -->").trim()
+  expect(command).toBe("npm ci && npm start")
+  const { stdout } = await run("npm", ["start", "--silent"], { cwd: root })
+  expect(stdout).toBe(block("text", "<!-- main command -->"))
+})
+
+it("README's example runs as it is pasted", async () => {
+  // Inside the checkout, where "glovebox" and "zod" are found as in a project that has installed them.
+  const folder = await mkdtemp(join(root, "node_modules", ".cache-readme-"))
+  try {
+    const file = join(folder, "pasted.ts")
+    await writeFile(file, block("ts", "## What it looks like"))
+    await writeFile(join(folder, "package.json"), JSON.stringify({ type: "module" }))
+    const { stdout } = await run("npx", ["--no-install", "tsx", file], { cwd: root })
+    expect(stdout).toBe("Hello, Ada!\n")
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+})
