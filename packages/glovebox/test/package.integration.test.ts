@@ -10,6 +10,15 @@ const run = promisify(execFile)
 const packageFolder = fileURLToPath(new URL("..", import.meta.url))
 const bin = fileURLToPath(new URL("../../../node_modules/.bin", import.meta.url))
 
+interface AttwReport {
+  readonly analysis: {
+    readonly entrypoints: Record<
+      string,
+      { readonly resolutions: Record<string, { readonly resolution?: { readonly isTypeScript: boolean } }> }
+    >
+  }
+}
+
 let folder = ""
 let tarball = ""
 let subpaths: string[] = []
@@ -41,14 +50,15 @@ describe("the packed package", () => {
   })
 
   it("has types that resolve for every consumer that can import it", async () => {
-    const { stdout } = await run(join(bin, "attw"), [
-      tarball,
-      "--profile",
-      "esm-only",
-      "--no-emoji",
-      "--no-color",
-    ])
-    expect(stdout).toMatch(/node16 \(from ESM\).*OK \(ESM\)/)
+    const attw = [tarball, "--profile", "esm-only", "--format", "json"]
+    const { stdout } = await run(join(bin, "attw"), attw, { maxBuffer: 64 * 1024 ** 2 })
+    const { analysis } = JSON.parse(stdout) as AttwReport
+    for (const subpath of subpaths) {
+      for (const kind of ["node16-esm", "bundler"]) {
+        const resolution = analysis.entrypoints[subpath]?.resolutions[kind]?.resolution
+        expect(resolution?.isTypeScript, `${subpath} for ${kind}`).toBe(true)
+      }
+    }
   })
 
   it("holds neither tests nor build leftovers", async () => {
