@@ -9,8 +9,10 @@ export interface AgentBinding {
 }
 
 /** Code that runs in an agent's factory. */
-interface InstantiationScope extends AgentBinding {
+interface InstantiationScope {
   readonly scope: "instantiation"
+  /** Kept by the agent for its life, unlike what else is here. */
+  readonly binding: AgentBinding
   /** The message that made the runtime build the agent; undefined when something else did. */
   readonly cause: HandlerScope | undefined
 }
@@ -34,7 +36,7 @@ const storage = new AsyncLocalStorage<InstantiationScope | HandlerScope | StateS
 /** The binding of the agent whose factory is running; undefined outside a factory. */
 export function currentInstantiation(): AgentBinding | undefined {
   const current = storage.getStore()
-  return current?.scope === "instantiation" ? current : undefined
+  return current?.scope === "instantiation" ? current.binding : undefined
 }
 
 /** The agent whose handler is running; undefined outside a handler. */
@@ -61,11 +63,11 @@ export function runInStateScope<T>(scope: StateScope, work: () => T): T {
 }
 
 export function runInstantiation<T>(
-  { id, runtime }: AgentBinding,
+  binding: AgentBinding,
   cause: HandlerScope | undefined,
   build: () => T,
 ): T {
-  return storage.run({ scope: "instantiation", id, runtime, cause }, build)
+  return storage.run({ scope: "instantiation", binding, cause }, build)
 }
 
 export function runInHandlerScope<A, B, T>(scope: HandlerScope, handle: (a: A, b: B) => T, a: A, b: B): T {

@@ -104,21 +104,16 @@ export class SingleThreadedAgentRuntime implements AgentRuntime, AsyncDisposable
     recipient: AgentId,
     options: SendOptions & Partial<ExpectReply<object>> = {},
   ): Promise<Reply> {
-    let delivery: Delivery | undefined
-    const start = (resolve: (reply: Reply) => void, reject: (error: unknown) => void): void => {
-      this.#checkSend(message, options)
-      const { expect } = options
-      const timeoutMs = options.timeoutMs ?? this.#sendTimeoutMs
-      delivery = this.#dispatcher.send(
-        message,
-        recipient,
-        timeoutMs === options.timeoutMs ? options : { ...options, timeoutMs },
-        { resolve: expect ? expecting(expect, recipient, resolve, reject) : resolve, reject },
-      )
+    if (!currentDelivery()) {
+      return new Promise((resolve, reject) => {
+        this.#send(message, recipient, options, resolve, reject)
+      })
     }
-    if (!currentDelivery()) return new Promise(start)
     // Only a send that its handler waits for can be part of a circle.
-    const sent = new ObservedPromise(start)
+    let delivery: Delivery | undefined
+    const sent = new ObservedPromise<Reply>((resolve, reject) => {
+      delivery = this.#send(message, recipient, options, resolve, reject)
+    })
     sent.onObserved = () => delivery && this.#dispatcher.waitedFor(delivery)
     return sent
   }
@@ -269,6 +264,24 @@ export class SingleThreadedAgentRuntime implements AgentRuntime, AsyncDisposable
         const added = subscriptions.filter((subscription) => !this.#subscriptions.has(subscription))
         for (const id of this.#subscribeAll(added)) this.#addedSubscriptions.add(id)
       }),
+    )
+  }
+
+  #send(
+    message: Message,
+    recipient: AgentId,
+    options: SendOptions & Partial<ExpectReply<object>>,
+    resolve: (reply: Reply) => void,
+    reject: (error: unknown) => void,
+  ): Delivery {
+    this.#checkSend(message, options)
+    const { expect } = options
+    const timeoutMs = options.timeoutMs ?? this.#sendTimeoutMs
+    return this.#dispatcher.send(
+      message,
+      recipient,
+      timeoutMs === options.timeoutMs ? options : { ...options, timeoutMs },
+      { resolve: expect ? expecting(expect, recipient, resolve, reject) : resolve, reject },
     )
   }
 
