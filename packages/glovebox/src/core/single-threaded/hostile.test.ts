@@ -1,9 +1,11 @@
 import { describe, expect, it } from "vitest"
 import { z } from "zod"
 import {
+  type Closure,
   ClosureAgent,
   RoutedAgent,
   SingleThreadedAgentRuntime,
+  type SingleThreadedAgentRuntimeOptions,
   agentId,
   defaultSubscription,
   defineMessage,
@@ -11,22 +13,16 @@ import {
 } from "../index.ts"
 import { expectFailure } from "../expect-failure.test-kit.ts"
 import { gate } from "../gate.test-kit.ts"
+import { runtimeWith } from "../runtime-with.test-kit.ts"
 
 const Ping = defineMessage("Ping", z.object({ n: z.number().default(0) }))
 const A = agentId("a")
 const quiet = { logger: silentLogger }
 
-async function withHandler(
-  handler: ConstructorParameters<typeof ClosureAgent<[typeof Ping]>>[1],
-  options: ConstructorParameters<typeof SingleThreadedAgentRuntime>[0] = quiet,
-): Promise<SingleThreadedAgentRuntime> {
-  const runtime = new SingleThreadedAgentRuntime(options)
-  await runtime.register("a", () => new ClosureAgent([Ping], handler), {
-    subscriptions: [defaultSubscription()],
-  })
-  runtime.start()
-  return runtime
-}
+const withHandler = (
+  handler: Closure<readonly [typeof Ping]>,
+  options?: SingleThreadedAgentRuntimeOptions,
+): Promise<SingleThreadedAgentRuntime> => runtimeWith(Ping, handler, options)
 
 function revoked(): object {
   const { proxy, revoke } = Proxy.revocable({}, {})

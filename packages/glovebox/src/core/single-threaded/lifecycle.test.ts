@@ -2,9 +2,11 @@ import { AsyncLocalStorage } from "node:async_hooks"
 import { describe, expect, it } from "vitest"
 import { z } from "zod"
 import {
+  type Closure,
   ClosureAgent,
   RoutedAgent,
   SingleThreadedAgentRuntime,
+  type SingleThreadedAgentRuntimeOptions,
   agentId,
   defaultSubscription,
   defineMessage,
@@ -12,21 +14,15 @@ import {
 } from "../index.ts"
 import { expectFailure } from "../expect-failure.test-kit.ts"
 import { gate } from "../gate.test-kit.ts"
+import { runtimeWith } from "../runtime-with.test-kit.ts"
 
 const Work = defineMessage("Work", z.object({ round: z.number().default(0) }))
 const quiet = { logger: silentLogger }
 
-async function withHandler(
-  handler: ConstructorParameters<typeof ClosureAgent<[typeof Work]>>[1],
-  options: ConstructorParameters<typeof SingleThreadedAgentRuntime>[0] = quiet,
-): Promise<SingleThreadedAgentRuntime> {
-  const runtime = new SingleThreadedAgentRuntime(options)
-  await runtime.register("a", () => new ClosureAgent([Work], handler), {
-    subscriptions: [defaultSubscription()],
-  })
-  runtime.start()
-  return runtime
-}
+const withHandler = (
+  handler: Closure<readonly [typeof Work]>,
+  options?: SingleThreadedAgentRuntimeOptions,
+): Promise<SingleThreadedAgentRuntime> => runtimeWith(Work, handler, options)
 
 describe("stop", () => {
   it("answers those that wait and those being handled, and tells handlers to end", async () => {
