@@ -36,7 +36,7 @@ describe("glovebox", () => {
     expect(await glovebox("--frobnicate")).toBe(2)
     expect(err.join("")).toContain("unknown option '--frobnicate'")
     expect(await glovebox("frobnicate")).toBe(2)
-    expect(err.join("")).toContain("frobnicate")
+    expect(err.join("")).toContain("unknown command 'frobnicate'")
     expect(out).toEqual([])
   })
 })

@@ -29,7 +29,11 @@ function createProgram(output: CommandOutput): Command {
     .showHelpAfterError("Run glovebox --help for what there is.")
     .exitOverride()
   for (const command of [policyCommand(output)]) program.addCommand(inherit(command, program))
-  program.action(() => program.outputHelp())
+  // A word that is no command arrives here as an argument.
+  program.allowExcessArguments(true).action((_options: unknown, { args }: Command) => {
+    if (args[0] === undefined) program.outputHelp()
+    else program.error(`error: unknown command '${args[0]}'`)
+  })
   return program
 }
 
