@@ -15,6 +15,8 @@ interface InstantiationScope {
   readonly binding: AgentBinding
   /** The message that made the runtime build the agent; undefined when something else did. */
   readonly cause: HandlerScope | undefined
+  /** The saving or loading that made the runtime build the agent. */
+  readonly state: StateScope | undefined
 }
 
 /** Code that runs in an agent's handler. */
@@ -54,8 +56,14 @@ export function currentCause(): HandlerScope | undefined {
 
 /** True in code that must not wait for a message, because none is delivered until it ends. */
 export function isSavingState(): boolean {
+  const state = currentState()
+  return state !== undefined && !state.isOver
+}
+
+function currentState(): StateScope | undefined {
   const current = storage.getStore()
-  return current?.scope === "state" && !current.isOver
+  if (current?.scope === "instantiation") return current.state
+  return current?.scope === "state" ? current : undefined
 }
 
 export function runInStateScope<T>(scope: StateScope, work: () => T): T {
@@ -67,7 +75,7 @@ export function runInstantiation<T>(
   cause: HandlerScope | undefined,
   build: () => T,
 ): T {
-  return storage.run({ scope: "instantiation", binding, cause }, build)
+  return storage.run({ scope: "instantiation", binding, cause, state: currentState() }, build)
 }
 
 export function runInHandlerScope<A, B, T>(scope: HandlerScope, handle: (a: A, b: B) => T, a: A, b: B): T {

@@ -68,8 +68,10 @@ export class SingleThreadedAgentRuntime implements AgentRuntime, AsyncDisposable
       mailbox: resolveMailbox(options.mailbox, DEFAULT_MAILBOX),
       addMessageType: (type) => this.addMessageType(type),
       onCreated: (agentId) => log.events.emit({ type: "agent-created", agentId }),
-      onCreationFailed: (agentId, error) =>
-        log.events.emit({ type: "agent-creation-failed", agentId, error }),
+      onCreationFailed: (mailbox, error) => {
+        log.events.emit({ type: "agent-creation-failed", agentId: mailbox.id, error })
+        this.#dispatcher.refuseAll(mailbox, error)
+      },
     })
     this.#dispatcher = new Dispatcher({
       directory: this.#directory,
@@ -260,7 +262,7 @@ export class SingleThreadedAgentRuntime implements AgentRuntime, AsyncDisposable
   /** Restores a checkpoint whole, or fails and changes nothing. */
   async loadState(state: JsonObject, options: CallOptions = {}): Promise<void> {
     await this.#lifecycle.whilePaused("loaded", options, () =>
-      loadAgents(this.#directory, state, (subscriptions) => {
+      loadAgents(this.#directory, state, options.signal, (subscriptions) => {
         const added = subscriptions.filter((subscription) => !this.#subscriptions.has(subscription))
         for (const id of this.#subscribeAll(added)) this.#addedSubscriptions.add(id)
       }),
@@ -314,7 +316,8 @@ export class SingleThreadedAgentRuntime implements AgentRuntime, AsyncDisposable
   ): Promise<void> {
     checkSignal(options.signal)
     this.#lifecycle.checkNotStopping()
-    if (!this.#lifecycle.isRunning) return task(await this.#agent(id, options))
+    // While all states are saved or loaded no message is delivered, and so no turn would come.
+    if (!this.#lifecycle.isRunning || isSavingState()) return task(await this.#agent(id, options))
     options.signal?.throwIfAborted()
     await new Promise<void>((resolve, reject) => {
       const caller = { resolve: () => resolve(), reject }

@@ -58,6 +58,23 @@ describe("checkMounts", () => {
     await expectFailure(check(`${folder}/snapshot/../../../etc`), "POLICY_MOUNT_REFUSED", /\/etc/)
   })
 
+  it("does not take an empty HOME for permission", async () => {
+    for (const source of ["/etc", "/etc/passwd", "/var/lib", "//etc"]) {
+      const policy = new SandboxPolicy({ mounts: [{ source, target: "/data" }] })
+      await expectFailure(checkMounts(policy, { home: "" }), "POLICY_MOUNT_REFUSED")
+      await expectFailure(checkMounts(policy, { home: "/" }), "POLICY_MOUNT_REFUSED")
+      await expectFailure(checkMounts(policy, { home: "/var" }), "POLICY_MOUNT_REFUSED")
+    }
+  })
+
+  it("refuses the homes of other users too", async () => {
+    await mkdir(join(folder, "home", "bob", ".ssh"), { recursive: true })
+    await mkdir(join(folder, "home", "bob", "shared"))
+    await expectFailure(check(join(folder, "home", "bob")), "POLICY_MOUNT_REFUSED", /home folder/)
+    await expectFailure(check(join(folder, "home", "bob", ".ssh")), "POLICY_MOUNT_REFUSED", /hidden folder/)
+    await expect(check(join(folder, "home", "bob", "shared"))).resolves.toBeUndefined()
+  })
+
   it("refuses what does not exist", async () => {
     await expectFailure(check(join(folder, "nowhere")), "POLICY_MOUNT_REFUSED", /does not exist/)
   })

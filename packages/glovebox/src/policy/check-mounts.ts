@@ -1,62 +1,94 @@
 import { realpath } from "node:fs/promises"
-import { homedir, tmpdir } from "node:os"
-import { sep } from "node:path"
+import { homedir, tmpdir, userInfo } from "node:os"
+import { dirname, isAbsolute, normalize } from "node:path"
 import { GloveboxError } from "../core/index.ts"
 import type { SandboxPolicy } from "./sandbox-policy.ts"
 
-// What is in these is the host's own: its configuration, its state, its kernel, its users.
-const REFUSED_TREES = ["/etc", "/proc", "/sys", "/dev", "/boot", "/var", "/run", "/root"]
-// The folder itself gives everything below it; a folder inside is the user's choice.
-const REFUSED_FOLDERS = [
-  "/",
-  "/home",
-  "/usr",
-  "/bin",
-  "/sbin",
-  "/lib",
-  "/lib64",
-  "/opt",
-  "/srv",
-  "/mnt",
-  "/media",
+// What is in these is the host's own: its configuration, its state, its kernel.
+const REFUSED_TREES = [
+  "/etc",
+  "/proc",
+  "/sys",
+  "/dev",
+  "/boot",
+  "/var",
+  "/run",
+  "/root",
+  "/private/etc",
+  "/private/var",
 ]
+// The folder itself gives everything below it; a folder inside is the user's choice.
+const REFUSED_FOLDERS = new Set(
+  "/ /home /Users /usr /bin /sbin /lib /lib64 /opt /srv /mnt /media /private".split(" "),
+)
 const ENGINE_SOCKETS = /(?:^|\/)(?:docker|podman|containerd|crio|buildkitd)\.sock$/
+const HOMES = ["/home", "/Users"]
 
 export interface CheckMountsOptions {
   /** @default the home of this process's user */
   readonly home?: string | undefined
 }
 
+interface Places {
+  /** Homes of users, and the folders that homes are in. */
+  readonly homes: readonly string[]
+  readonly homeParents: readonly string[]
+  /** Below a refused tree, but the user's own. */
+  readonly exempt: readonly string[]
+}
+
 /** Refuses mounts that would hand the host to the sandbox, also through a link, and sources that do not exist. */
 export async function checkMounts(policy: SandboxPolicy, options: CheckMountsOptions = {}): Promise<void> {
-  const home = options.home ?? homedir()
-  const homes = [home, await realpath(home).catch(() => home)]
+  const places = await findPlaces(options.home)
   for (const { source } of policy.fields.mounts) {
     const resolved = await realpath(source).catch((cause: unknown) => {
       throw refused(source, "does not exist, or cannot be read", { cause })
     })
-    for (const path of new Set([source, resolved])) {
-      const reason = dangerOf(path, homes)
-      const through = path === source ? "" : ` (${source} leads there)`
+    for (const path of new Set([clean(source), resolved])) {
+      const reason = dangerOf(path, places)
+      const through = path === clean(source) ? "" : ` (${source} leads there)`
       if (reason !== undefined) throw refused(path, `${reason}${through}`)
     }
   }
 }
 
-function dangerOf(path: string, homes: readonly string[]): string | undefined {
-  const clean = path.length > 1 && path.endsWith(sep) ? path.slice(0, -1) : path
-  if (ENGINE_SOCKETS.test(clean)) return "is the socket of an engine, which gives the whole host"
-  if (REFUSED_FOLDERS.includes(clean)) return "is a folder of the system"
-  if (homes.includes(clean)) return "is a home folder, where keys and tokens are"
-  const tree = REFUSED_TREES.find((root) => clean === root || clean.startsWith(`${root}/`))
-  const below = (root: string): boolean => clean.startsWith(`${root}/`)
-  if (homes.some(below) && clean.split("/").some((part) => part.startsWith("."))) {
-    return "is in a hidden folder of a home, where keys and tokens are"
+async function findPlaces(home: string | undefined): Promise<Places> {
+  // An unset HOME is an empty text, which every path would start with.
+  const candidates = [home ?? homedir(), userInfo().homedir]
+  const named = candidates.filter((path) => isAbsolute(path) && clean(path) !== "/").map(clean)
+  const homes = [...named, ...(await Promise.all(named.map(real)))]
+  const parents = homes.map((path) => dirname(path)).filter((path) => path !== "/")
+  const temporary = [clean(tmpdir()), await real(tmpdir())].filter((path) => path !== "/")
+  return {
+    homes,
+    homeParents: [...HOMES, ...parents],
+    exempt: [...temporary, ...homes.filter((path) => path === "/root")],
   }
-  // A home or a temporary folder may stand below a refused tree; what is in it is the user's to give.
-  if (tree !== undefined && ![...homes, tmpdir()].some(below)) return `is in ${tree}, which is the host's own`
-  const parent = homes.find((home) => home.startsWith(`${clean}/`))
-  return parent === undefined ? undefined : "holds a home folder, where keys and tokens are"
+}
+
+async function real(path: string): Promise<string> {
+  return realpath(path).catch(() => clean(path))
+}
+
+function clean(path: string): string {
+  const normal = normalize(path).replace(/^\/+/, "/")
+  return normal.length > 1 && normal.endsWith("/") ? normal.slice(0, -1) : normal
+}
+
+function dangerOf(path: string, { homes, homeParents, exempt }: Places): string | undefined {
+  const isIn = (folder: string): boolean => path.startsWith(`${folder}/`)
+  if (ENGINE_SOCKETS.test(path)) return "is the socket of an engine, which gives the whole host"
+  if (REFUSED_FOLDERS.has(path)) return "is a folder of the system"
+  const tree = REFUSED_TREES.find((root) => path === root || isIn(root))
+  if (tree !== undefined && !exempt.some(isIn)) return `is in ${tree}, which is the host's own`
+  if (homes.includes(path) || homeParents.includes(dirname(path))) {
+    return "is a home folder, where keys and tokens are"
+  }
+  if (homes.some((home) => home.startsWith(`${path}/`)))
+    return "holds a home folder, where keys and tokens are"
+  const parent = [...homes.filter((home) => home === "/root"), ...homeParents].find(isIn)
+  const isHidden = parent !== undefined && path.slice(parent.length).includes("/.")
+  return isHidden ? "is in a hidden folder of a home, where keys and tokens are" : undefined
 }
 
 function refused(path: string, reason: string, options?: ErrorOptions): GloveboxError {

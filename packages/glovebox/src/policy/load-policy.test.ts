@@ -40,6 +40,7 @@ describe("parsePolicy", () => {
     ['{\n  "image": 3\n}', /p\.yaml:2:12: image: /],
     ["- a\n- b\n", /p\.yaml:1:1: .*expected object/],
     ["network: !!js/function x\n", /p\.yaml:1:\d+: /],
+    ["%YAML 1.1\n---\nreadOnlyRoot: no\n", /YAML 1\.1 is not read/],
   ])("points at the line of what is wrong in %j", (text, message) => {
     const failure = failureOf(() => parsePolicy(text, "p.yaml"))
     expect(failure).toMatch(/^POLICY_INVALID: /)

@@ -28,12 +28,16 @@ export async function loadPolicy(
 /** Reads a policy from YAML or JSON text; JSON is a part of YAML, so one reader does for both. */
 export function parsePolicy(text: string, name = "policy"): SandboxPolicy {
   const lines = new LineCounter()
-  const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true, strict: true })
+  const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true, strict: true, version: "1.2" })
   const at = (offset: number | undefined): string => {
     if (offset === undefined) return name
     const { line, col } = lines.linePos(offset)
     return `${name}:${line}:${col}`
   }
+  const { yaml } = document.directives ?? {}
+  // An older version reads `no` as false and merges with `<<`.
+  if (yaml?.explicit && yaml.version !== "1.2")
+    throw invalid([`${name}: YAML ${yaml.version} is not read. Use 1.2.`])
   const [broken] = [...document.errors, ...document.warnings]
   if (broken) throw invalid([`${at(broken.pos[0])}: ${broken.message.split("\n")[0] ?? ""}`])
   const result = policySchema.safeParse(readValue(document, name) ?? {})

@@ -29,7 +29,7 @@ export function comparePolicies(before: PolicyFields, after: PolicyFields): read
     ...compareLimits(before.limits, after.limits),
     ...compareSets("mounts", before.mounts.map(describeMount), after.mounts.map(describeMount)),
     ...compareEnvironments(before.env, after.env),
-    ...changed("runtime", before.runtime, after.runtime, "changes"),
+    ...changed("runtime", before.runtime, after.runtime, runtimeEffect(before.runtime, after.runtime)),
     ...changed(
       "isolation",
       before.isolation ?? "any",
@@ -111,13 +111,26 @@ function describeMount({ source, target, mode }: PolicyFields["mounts"][number])
   return `${source}:${target}:${mode}`
 }
 
+// The user and the group each give root's rights of their kind.
 function userEffect(before: string, after: string): Effect {
-  if (isRoot(before) === isRoot(after)) return "changes"
-  return isRoot(after) ? "widens" : "narrows"
+  const [was, is] = [rootParts(before), rootParts(after)]
+  if (is.some((isRoot, part) => isRoot && !was[part])) return "widens"
+  return was.some((wasRoot, part) => wasRoot && !is[part]) ? "narrows" : "changes"
 }
 
-function isRoot(user: string): boolean {
-  return user.split(":").includes("0")
+function rootParts(user: string): boolean[] {
+  return user.split(":").map((part) => part === "0")
+}
+
+// gVisor, required or where there is one, stands between the code and the host's kernel.
+function runtimeEffect(before: string, after: string): Effect {
+  const [was, is] = [hasOwnKernel(before), hasOwnKernel(after)]
+  if (was === is) return before === "runsc" && after === "auto" ? "widens" : "changes"
+  return was ? "widens" : "narrows"
+}
+
+function hasOwnKernel(runtime: string): boolean {
+  return runtime === "auto" || runtime.startsWith("runsc")
 }
 
 const STRENGTH = ["wasm", "container", "userspace-kernel", "vm"]

@@ -62,24 +62,40 @@ const CAPABILITY = /^[A-Z][A-Z_]+$/
 const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
 const EGRESS_RULE = /^(?:\*\.)?[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?:[1-9]\d{0,4}$/
 
+// Docker's own syntax divides by these, and a control character hides what is shown.
+const PLAIN_PATH = /^\/[^:,\p{Cc}]*$/u
+
+const path = z
+  .string()
+  .regex(PLAIN_PATH, "must be an absolute path without colons, commas or control characters")
+
 const mountSchema = z.strictObject({
   /** A folder or file of the host. */
-  source: z.string().startsWith("/", "must be an absolute path"),
+  source: path,
   /** Where the sandbox sees it. */
-  target: z
-    .string()
-    .startsWith("/", "must be an absolute path")
-    .refine((path) => !path.split("/").includes(".."), "must not climb with .."),
+  target: path
+    .refine((target) => !target.split("/").includes(".."), "must not climb with ..")
+    .refine((target) => /[^/]/.test(target), "must not be the root"),
   mode: z.enum(["ro", "rw"]).default("ro"),
 })
+
+/** The same set however it was written. */
+const asSet = (items: readonly string[]): string[] => [...new Set(items)].toSorted()
 
 const networkSchema = z.union([
   z.literal("none"),
   z.strictObject({
     /** Hosts that may be reached, as "host:port" or "*.host:port". */
     allow: z
-      .array(z.string().regex(EGRESS_RULE, `must be "host:port" or "*.host:port"`))
-      .min(1, `an empty list allows nothing: write network: none`),
+      .array(
+        z
+          .string()
+          .regex(EGRESS_RULE, `must be "host:port" or "*.host:port"`)
+          .refine((rule) => Number(rule.slice(rule.lastIndexOf(":") + 1)) <= 65_535, "has a port above 65535")
+          .toLowerCase(),
+      )
+      .min(1, `an empty list allows nothing: write network: none`)
+      .transform(asSet),
   }),
   z.strictObject({
     /** A network of the engine, with all that can be reached from there. */
@@ -93,10 +109,24 @@ export const policySchema = z.strictObject({
   network: networkSchema.default("none"),
   readOnlyRoot: z.boolean().default(true),
   /** Numbers, because a name means what the image says it means. */
-  user: z.string().regex(USER, `must be "uid:gid" in numbers`).default("65532:65532"),
-  capabilities: z.array(z.string().regex(CAPABILITY, `must be a name such as "NET_RAW"`)).default([]),
+  user: z
+    .string()
+    .regex(USER, `must be "uid:gid" in numbers`)
+    // Above this a number wraps around, to root among others.
+    .refine(
+      (user) => user.split(":").every((part) => Number(part) <= 2_147_483_647),
+      "has a number that is too large",
+    )
+    .default("65532:65532"),
+  capabilities: z
+    .array(z.string().regex(CAPABILITY, `must be a name such as "NET_RAW"`))
+    .transform(asSet)
+    .default([]),
   limits: limitsSchema.prefault({}),
-  mounts: z.array(mountSchema).default([]),
+  mounts: z
+    .array(mountSchema)
+    .refine((mounts) => new Set(mounts.map(({ target }) => target)).size === mounts.length, "share a target")
+    .default([]),
   /** The whole environment: nothing of the host's is passed. */
   env: z.record(z.string().regex(ENV_NAME, "is not the name of a variable"), z.string()).default({}),
   /** `auto` takes gVisor where the engine has it; a name requires that runtime. */

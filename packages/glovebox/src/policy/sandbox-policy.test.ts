@@ -49,6 +49,10 @@ describe("SandboxPolicy", () => {
     expect(hash(JSON.parse(JSON.stringify(new SandboxPolicy({ env: { A: "1" } }))) as PolicyInput)).toBe(
       hash({ env: { A: "1" } }),
     )
+    expect(hash({ capabilities: ["KILL", "CHOWN", "KILL"] })).toBe(hash({ capabilities: ["CHOWN", "KILL"] }))
+    expect(hash({ network: { allow: ["B.com:1", "a.com:1"] } })).toBe(
+      hash({ network: { allow: ["a.com:1", "b.com:1"] } }),
+    )
     const others: PolicyInput[] = [
       {},
       { env: { A: "1" } },
@@ -85,6 +89,22 @@ describe("SandboxPolicy", () => {
     [{ image: "python:3 --privileged" }, /image: is not the name/],
     [{ runtime: "../runc" }, /runtime/],
     [{ isolation: "none" }, /isolation/],
+    [{ user: "4294967296:4294967296" }, /too large/],
+    [{ mounts: [{ source: "/a:/b", target: "/c" }] }, /without colons/],
+    [{ mounts: [{ source: "/a", target: "/b,readonly=false" }] }, /commas/],
+    [{ mounts: [{ source: "/a\n", target: "/b" }] }, /control characters/],
+    [{ mounts: [{ source: "/a", target: "//" }] }, /must not be the root/],
+    [
+      {
+        mounts: [
+          { source: "/a", target: "/x" },
+          { source: "/b", target: "/x" },
+        ],
+      },
+      /share a target/,
+    ],
+    [{ network: { allow: ["example.com:99999"] } }, /port above/],
+    [JSON.parse('{"env":{"__proto__":"x"}}'), /env\.__proto__/],
     [{ readOnlyRoot: "yes" }, /readOnlyRoot/],
     ["deny", /expected object/],
     [null, /expected object/],
@@ -119,6 +139,7 @@ describe("widenings", () => {
     [{ limits: { output: "2MiB" } }, "limits.output widens"],
     [{ mounts: [{ source: "/data", target: "/data" }] }, "mounts widens"],
     [{ env: { TOKEN: "secret" } }, "env widens"],
+    [{ runtime: "runc" }, "runtime widens"],
   ])("names %j", (input, widening) => {
     expect(effects(new SandboxPolicy(input).widenings())).toEqual([widening])
   })
@@ -176,6 +197,13 @@ describe("diff", () => {
     expect(diff({ network: { allow: ["a.com:1"] } }, { network: { dangerously: "host" } })).toEqual([
       "network: allow a.com:1 -> dangerously host (widens)",
     ])
+  })
+
+  it("knows each way to root, and the loss of a kernel of its own", () => {
+    expect(diff({ user: "1000:0" }, { user: "0:0" })).toEqual(["user: 1000:0 -> 0:0 (widens)"])
+    expect(diff({ user: "0:0" }, { user: "0:1000" })).toEqual(["user: 0:0 -> 0:1000 (narrows)"])
+    expect(diff({ runtime: "runsc" }, { runtime: "auto" })).toEqual(["runtime: runsc -> auto (widens)"])
+    expect(diff({ runtime: "runc" }, { runtime: "runsc" })).toEqual(["runtime: runc -> runsc (narrows)"])
   })
 
   it("never prints the value of a variable", () => {

@@ -19,6 +19,7 @@ export class SandboxPolicy {
   readonly sha256: string
 
   constructor(input: PolicyInput = {}) {
+    refusePrototype(input)
     const result = policySchema.safeParse(input)
     if (!result.success) {
       throw new GloveboxError(
@@ -28,6 +29,7 @@ export class SandboxPolicy {
     }
     this.fields = deepFreeze(result.data)
     this.sha256 = createHash("sha256").update(canonicalJson(this.fields)).digest("hex")
+    Object.freeze(this)
   }
 
   /** Everything in which this policy is wider than deny-all. */
@@ -46,6 +48,16 @@ export class SandboxPolicy {
 }
 
 const DENY_ALL = new SandboxPolicy()
+
+// It would vanish without a word.
+function refusePrototype(input: PolicyInput): void {
+  const env: unknown = (input as PolicyInput | null)?.env
+  if (typeof env !== "object" || env === null || !Object.hasOwn(env, "__proto__")) return
+  throw new GloveboxError(
+    "POLICY_INVALID",
+    `The policy is not valid: env.__proto__: is not the name of a variable`,
+  )
+}
 
 function deepFreeze<T extends object>(value: T): T {
   for (const inner of Object.values(value)) {

@@ -14,7 +14,8 @@ export interface AgentDirectoryOptions {
   readonly mailbox: Required<MailboxOptions>
   readonly addMessageType: (type: AnyMessageType) => void
   readonly onCreated: (id: AgentId) => void
-  readonly onCreationFailed: (id: AgentId, error: unknown) => void
+  /** Called when a build fails, whoever asked for it; what waits in the mailbox must be refused. */
+  readonly onCreationFailed: (mailbox: Mailbox, error: unknown) => void
 }
 
 /** The registered types, and the agents that exist; builds an agent the first time it is needed. */
@@ -192,7 +193,7 @@ export class AgentDirectory {
       `Agent ${formatAgentId(mailbox.id)} could not be built: ${errorMessage(cause)}`,
       { cause },
     )
-    this.#options.onCreationFailed(mailbox.id, error)
+    this.#options.onCreationFailed(mailbox, error)
     return error
   }
 }

@@ -38,6 +38,7 @@ export async function saveAgents(
 export async function loadAgents(
   directory: AgentDirectory,
   checkpoint: JsonObject,
+  signal: AbortSignal | undefined,
   restoreSubscriptions: (subscriptions: readonly Subscription[]) => void,
 ): Promise<void> {
   const { agents, subscriptions } = parseRuntimeState(checkpoint)
@@ -53,9 +54,11 @@ export async function loadAgents(
   try {
     for (const { name, id, state } of entries) {
       const mailbox = directory.mailbox(id)
+      signal?.throwIfAborted()
       undo.push(await undoFor(directory, mailbox))
       await loadAgent(name, await directory.agent(mailbox), state)
     }
+    signal?.throwIfAborted()
     restoreSubscriptions(subscriptions)
   } catch (error) {
     for (const step of undo.toReversed()) {

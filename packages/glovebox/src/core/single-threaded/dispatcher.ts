@@ -112,6 +112,11 @@ export class Dispatcher {
     }
   }
 
+  /** Ends everything that waits for an agent which cannot be built. */
+  refuseAll(mailbox: Mailbox, error: unknown): void {
+    this.#runner.refuseAll(mailbox, error)
+  }
+
   /** Gives up on what has not ended in time. */
   abandon(item: Delivery | Publication): void {
     if (item instanceof Delivery) this.#runner.abandon(item)

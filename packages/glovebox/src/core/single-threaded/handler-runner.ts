@@ -73,19 +73,25 @@ export class HandlerRunner {
     this.complete(delivery, error)
   }
 
+  /** Ends everything that waits for an agent which cannot be built. */
+  refuseAll(mailbox: Mailbox, error: unknown): void {
+    const { log, onUnhandledException } = this.#options
+    for (const delivery of mailbox.removeAll()) {
+      log.undeliverable(delivery, error, delivery.isRpc)
+      delivery.refuse(error)
+      this.complete(delivery, error)
+      if (!delivery.isRpc) onUnhandledException(error)
+    }
+  }
+
   async #build(mailbox: Mailbox): Promise<void> {
-    const { directory, log, onUnhandledException, schedule } = this.#options
+    const { directory, schedule } = this.#options
     try {
       const agent = directory.agent(mailbox)
       if (agent instanceof Promise) await agent
       schedule(mailbox)
-    } catch (error) {
-      for (const delivery of mailbox.removeAll()) {
-        log.undeliverable(delivery, error, delivery.isRpc)
-        delivery.refuse(error)
-        this.complete(delivery, error)
-        if (!delivery.isRpc) onUnhandledException(error)
-      }
+    } catch {
+      // The directory has told of it, and what waited was refused.
     }
   }
 

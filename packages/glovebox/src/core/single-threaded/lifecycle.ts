@@ -67,6 +67,9 @@ export class Lifecycle {
     if (this.#phase === "running") throw stateError("The runtime is running already. Start it once.")
     if (this.#phase === "stopping") throw stateError("The runtime is stopping. Await stop() first.")
     this.#failure = undefined
+    // What a stop inside a handler left running: given up like the rest.
+    if (this.#phase === "stopped")
+      for (const item of this.#dispatcher.pending.list()) this.#dispatcher.abandon(item)
     this.#phase = "running"
     this.#dispatcher.scheduler.start()
     this.#events.emit({ type: "runtime-started" })
@@ -99,7 +102,8 @@ export class Lifecycle {
     signal?.throwIfAborted()
     // A handler that joins a stop under way must not wait for it: the stop waits for the handler.
     if (this.#stopping && currentDelivery()) return
-    if (this.#phase !== "stopped" && this.#phase !== "closed") await (this.#stopping ??= this.#stop(graceMs))
+    if (this.#phase !== "stopped" && this.#phase !== "closed")
+      await abortable((this.#stopping ??= this.#stop(graceMs)), signal)
     this.#throwFailure()
   }
 
@@ -122,28 +126,40 @@ export class Lifecycle {
   }
 
   async close(closeAgents: () => Promise<void>): Promise<void> {
+    // A handler that joins a close under way must not wait for it: the close waits for the handler.
+    if (this.#closing && currentDelivery()) return
     this.#closing ??= this.#close(closeAgents)
     await this.#closing
   }
 
   /** Runs something that needs every agent to be at rest; messages that come meanwhile wait. */
-  async whilePaused<T>(what: string, { signal }: CallOptions, work: () => Promise<T>): Promise<T> {
+  async whilePaused<T>(
+    what: "saved" | "loaded",
+    { signal }: CallOptions,
+    work: () => Promise<T>,
+  ): Promise<T> {
     checkSignal(signal)
     signal?.throwIfAborted()
     this.#checkAtRest(what)
     // Held from here on: no handler runs until this and what it waits for have ended.
     const release = this.#dispatcher.scheduler.hold()
-    const turn = this.#paused.then(() => this.#whileHeld(work, signal)).finally(release)
-    this.#paused = turn.catch(() => {})
-    return turn
+    const turn = this.#paused.then(() => this.#inStateScope(work, signal))
+    const ended = turn.finally(release).catch(() => {})
+    this.#paused = ended
+    try {
+      return await this.whileOpen(turn, signal)
+    } finally {
+      // Who gives up a save leaves nothing behind; a load must first undo what it did.
+      if (what === "saved") release()
+    }
   }
 
-  async #whileHeld<T>(work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  async #inStateScope<T>(work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
     signal?.throwIfAborted()
     this.checkNotClosed()
     const scope: StateScope = { scope: "state", isOver: false }
     try {
-      return await this.whileOpen(runInStateScope(scope, work), signal)
+      return await runInStateScope(scope, work)
     } finally {
       scope.isOver = true
     }
@@ -276,7 +292,12 @@ export class Lifecycle {
 /** The handlers that a call comes from; a stop inside one must not wait for it. */
 function handlersAround(delivery: Delivery | undefined): Set<PendingItem> {
   const around = new Set<PendingItem>()
-  for (let current = delivery; current; current = current.parent) around.add(current)
+  let current = delivery
+  while (current) {
+    around.add(current)
+    // Further up only where somebody waits.
+    current = current.parent?.children?.has(current) ? current.parent : undefined
+  }
   return around
 }
 

@@ -25,7 +25,7 @@ export function waitsFor(mailbox: Mailbox, waiter: Delivery): boolean {
 /** The queued deliveries of the circles that close because `parent` begins to wait for `child`. */
 export function queuedInCircle(parent: Delivery, child: Delivery): readonly Delivery[] {
   // All those circles go through the child: if it can begin, each is open again.
-  if (child.queue) return [child]
+  if (child.queue && child.mailbox.agent) return [child]
   if (!areConnected(child, parent)) return []
   const stuck = new Set(walk([parent], waitingFor))
   const circle = walk([child], (delivery) => [...waitedForBy(delivery)].filter((other) => stuck.has(other)))
