@@ -17,6 +17,8 @@ export interface Caller {
   reject(error: unknown): void
 }
 
+const NO_WAITERS: ReadonlySet<Delivery> = new Set()
+
 /**
  * One message on its way to one agent: gated while interventions look at it, queued in the mailbox,
  * running in the handler, answering while interventions look at the reply, done. The caller may be answered earlier than the handler ends.
@@ -38,8 +40,7 @@ export class Delivery implements HandlerScope {
   previous: Delivery | undefined
   next: Delivery | undefined
 
-  /** The delivery whose handler sent this one, and the sends that this one's handler waits for. */
-  parent: Delivery | undefined
+  /** The sends that this one's handler waits for. */
   children: Set<Delivery> | undefined
 
   startedAt = 0
@@ -47,6 +48,7 @@ export class Delivery implements HandlerScope {
   span: Span | undefined
   handlerTrace: Context | undefined
 
+  #waiters: Set<Delivery> | undefined
   #messageId: string | undefined
   #caller: Caller | undefined
   #controller: AbortController | undefined
@@ -59,13 +61,11 @@ export class Delivery implements HandlerScope {
     sender: AgentId | undefined,
     messageId: string | undefined,
     origin: Caller | Publication,
-    parent?: Delivery,
   ) {
     this.mailbox = mailbox
     this.message = message
     this.sender = sender
     this.#messageId = messageId
-    this.parent = parent
     if ("resolve" in origin) this.#caller = origin
     else this.publication = origin
   }
@@ -108,6 +108,16 @@ export class Delivery implements HandlerScope {
     return this.#caller === undefined
   }
 
+  /** Those whose handlers wait for this one; more than one when they share its promise. */
+  get waiters(): ReadonlySet<Delivery> {
+    return this.#waiters ?? NO_WAITERS
+  }
+
+  addWaiter(waiter: Delivery): void {
+    ;(this.#waiters ??= new Set()).add(waiter)
+    ;(waiter.children ??= new Set()).add(this)
+  }
+
   /** Stops watching the caller's signal and deadline once `stop` has been called, or the caller answered. */
   watch(stop: () => void): void {
     this.#unwatch = stop
@@ -135,7 +145,7 @@ export class Delivery implements HandlerScope {
     this.phase = "done"
     this.leaveWaiting()
     this.#release()
-    this.parent = undefined
+    for (const child of this.children ?? []) child.#waiters?.delete(this)
     this.children = undefined
   }
 
@@ -143,9 +153,13 @@ export class Delivery implements HandlerScope {
   leaveWaiting(): void {
     if (!this.isWaitingForRoom) return
     this.isWaitingForRoom = false
-    this.parent?.children?.delete(this)
-    this.parent = undefined
+    this.#forgetWaiters()
     this.publication?.admitted()
+  }
+
+  #forgetWaiters(): void {
+    for (const waiter of this.waiters) waiter.children?.delete(this)
+    this.#waiters = undefined
   }
 
   #release(): Caller | undefined {
@@ -153,7 +167,7 @@ export class Delivery implements HandlerScope {
     this.#caller = undefined
     this.#unwatch?.()
     this.#unwatch = undefined
-    this.parent?.children?.delete(this)
+    this.#forgetWaiters()
     return caller
   }
 }

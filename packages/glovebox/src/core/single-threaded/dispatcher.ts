@@ -57,17 +57,17 @@ export class Dispatcher {
   send(message: Message, recipient: AgentId, options: SendOptions, caller: Caller): Delivery {
     const { messageId, sender } = options
     const mailbox = this.#options.directory.mailbox(recipient)
-    const delivery = new Delivery(mailbox, message, sender, messageId, caller, currentDelivery())
+    const delivery = new Delivery(mailbox, message, sender, messageId, caller)
     this.#post(delivery, options)
     return delivery
   }
 
-  /** The handler that made a send waits for it now; if that closes a circle, it is let through. */
+  /** The current handler begins to wait for a send; if that closes a circle, what can go first is let through. */
   waitedFor(delivery: Delivery): void {
-    const { parent } = delivery
-    if (!parent || delivery.isAnswered) return
-    ;(parent.children ??= new Set()).add(delivery)
-    for (const queued of queuedInCircle(parent, delivery)) this.#letThrough(queued)
+    const waiter = currentDelivery()
+    if (!waiter || waiter === delivery || delivery.isAnswered) return
+    delivery.addWaiter(waiter)
+    for (const queued of queuedInCircle(waiter, delivery)) this.#letThrough(queued)
   }
 
   /** Runs a task of the runtime in the place of a message: between two messages of the agent. */
@@ -79,7 +79,7 @@ export class Dispatcher {
     caller: Caller,
   ): void {
     const mailbox = this.#options.directory.mailbox(id)
-    const delivery = new Delivery(mailbox, message, undefined, undefined, caller, currentDelivery())
+    const delivery = new Delivery(mailbox, message, undefined, undefined, caller)
     delivery.task = task
     this.#post(delivery, options)
     this.waitedFor(delivery)
@@ -125,10 +125,10 @@ export class Dispatcher {
 
   #post(delivery: Delivery, options: SendOptions): void {
     const { interventions, log, tracing } = this.#options
-    const { mailbox, parent, task } = delivery
+    const { mailbox, task } = delivery
     const mustFit = !task && mailbox.registration.mailbox.whenFull === "reject"
     // A request in a circle goes first, so it needs no room.
-    if (mustFit && mailbox.isFull && !(parent && waitsFor(mailbox, parent))) {
+    if (mustFit && mailbox.isFull && !this.#isInCircle(mailbox)) {
       throw mailboxFullError(mailbox, false)
     }
     const isGated = interventions.seesSends && !task
@@ -143,9 +143,14 @@ export class Dispatcher {
     else if (delivery.phase === "gated") void this.#interceptSend(delivery)
   }
 
+  #isInCircle(mailbox: Mailbox): boolean {
+    const current = currentDelivery()
+    return current !== undefined && waitsFor(mailbox, current)
+  }
+
   #letThrough(delivery: Delivery): void {
-    const { mailbox, parent } = delivery
-    if (delivery.isUrgent || !parent?.children?.has(delivery) || !waitsFor(mailbox, parent)) return
+    const { mailbox } = delivery
+    if (delivery.isUrgent || ![...delivery.waiters].some((waiter) => waitsFor(mailbox, waiter))) return
     if (delivery.isWaitingForRoom) {
       delivery.publication?.refuse(mailboxFullError(mailbox, true))
       this.#runner.withdraw(delivery)
@@ -183,18 +188,15 @@ export class Dispatcher {
   /** False when the mailbox is full and the publisher must not wait for it. */
   #waitForRoom(delivery: Delivery, publication: Publication): boolean {
     const { mailbox } = delivery
-    const parent = currentDelivery()
-    const isFutile = parent !== undefined && waitsFor(mailbox, parent)
+    const waiter = currentDelivery()
+    const isFutile = waiter !== undefined && waitsFor(mailbox, waiter)
     if (mailbox.registration.mailbox.whenFull === "reject" || isFutile) {
       const error = mailboxFullError(mailbox, isFutile)
       publication.refuse(error)
       this.#options.log.undeliverable(delivery, error, true)
       return false
     }
-    if (parent) {
-      delivery.parent = parent
-      ;(parent.children ??= new Set()).add(delivery)
-    }
+    if (waiter) delivery.addWaiter(waiter)
     delivery.isWaitingForRoom = true
     publication.waitForRoom()
     return true

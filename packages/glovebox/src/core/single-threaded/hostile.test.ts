@@ -319,6 +319,29 @@ describe("sends that nobody waits for", () => {
     expect(order.slice(0, 2)).toEqual([0, 1])
   })
 
+  it("become part of a circle when another handler waits for their promise", async () => {
+    const runtime = new SingleThreadedAgentRuntime(quiet)
+    await using _ = runtime
+    let shared: Promise<unknown> | undefined
+    const get = (): Promise<unknown> => (shared ??= runtime.send(Ping({ n: 2 }), agentId("b")))
+    await runtime.register("x", () => new ClosureAgent([Ping], async () => void (await get())))
+    await runtime.register(
+      "y",
+      () => new ClosureAgent([Ping], async ({ n }) => void (n === 1 && (await Promise.all([get(), 1])))),
+    )
+    await runtime.register(
+      "b",
+      () =>
+        new ClosureAgent([Ping], async (_message, _context, agent) => {
+          await new Promise(setImmediate)
+          await agent.send(Ping({ n: 9 }), agentId("y"))
+        }),
+    )
+    runtime.start()
+    const sends = ["x", "y"].map((type) => runtime.send(Ping({ n: 1 }), agentId(type), { timeoutMs: 2_000 }))
+    expect(await Promise.all(sends)).toEqual([undefined, undefined])
+  })
+
   it("become part of a circle when somebody waits for them later", async () => {
     const runtime = new SingleThreadedAgentRuntime(quiet)
     await using _ = runtime

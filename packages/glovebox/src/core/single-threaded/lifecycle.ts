@@ -289,15 +289,11 @@ export class Lifecycle {
   }
 }
 
-/** The handlers that a call comes from; a stop inside one must not wait for it. */
+/** The handlers that wait for the one a call comes from; a stop inside it must not wait for them. */
 function handlersAround(delivery: Delivery | undefined): Set<PendingItem> {
-  const around = new Set<PendingItem>()
-  let current = delivery
-  while (current) {
-    around.add(current)
-    // Further up only where somebody waits.
-    current = current.parent?.children?.has(current) ? current.parent : undefined
-  }
+  const around = new Set(delivery ? [delivery] : [])
+  // A Set grows while it is walked, which makes it the work list too.
+  for (const current of around) for (const waiter of current.waiters) around.add(waiter)
   return around
 }
 

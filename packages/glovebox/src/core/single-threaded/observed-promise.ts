@@ -1,5 +1,6 @@
-/** A promise that tells when somebody first waits for it, which a plain one keeps to itself. */
+/** A promise that tells whenever somebody waits for it, which a plain one keeps to itself. */
 export class ObservedPromise<T> extends Promise<T> {
+  /** Runs in the context of whoever waits. */
   onObserved: (() => void) | undefined
 
   // What `then` gives is an ordinary promise again.
@@ -12,9 +13,7 @@ export class ObservedPromise<T> extends Promise<T> {
     onFulfilled?: ((value: T) => A | PromiseLike<A>) | null,
     onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null,
   ): Promise<A | B> {
-    const { onObserved } = this
-    this.onObserved = undefined
-    onObserved?.()
+    this.onObserved?.()
     return super.then(onFulfilled, onRejected)
   }
 }

@@ -22,20 +22,26 @@ export function waitsFor(mailbox: Mailbox, waiter: Delivery): boolean {
   return false
 }
 
-/** The queued deliveries of the circles that close because `parent` begins to wait for `child`. */
-export function queuedInCircle(parent: Delivery, child: Delivery): readonly Delivery[] {
+/** The queued deliveries of the circles that close because `waiter` begins to wait for `child`. */
+export function queuedInCircle(waiter: Delivery, child: Delivery): readonly Delivery[] {
   // All those circles go through the child: if it can begin, each is open again.
   if (child.queue && child.mailbox.agent) return [child]
-  if (!areConnected(child, parent)) return []
-  const stuck = new Set(walk([parent], waitingFor))
+  if (!areConnected(child, waiter)) return []
+  const stuck = new Set(walk([waiter], waitingFor))
   const circle = walk([child], (delivery) => [...waitedForBy(delivery)].filter((other) => stuck.has(other)))
   return [...circle].filter((delivery) => delivery.queue !== undefined)
 }
 
 function isAskedBy(waiter: Delivery, mailbox: Mailbox): boolean {
-  for (let current: Delivery | undefined = waiter; current; current = current.parent) {
+  // Handlers that share promises can wait in a circle of their own, so remember where we were.
+  const seen = new Set<Delivery>()
+  for (
+    let current: Delivery | undefined = waiter;
+    current && !seen.has(current);
+    [current] = current.waiters
+  ) {
     if (current.mailbox === mailbox && current.phase === "running") return true
-    if (current.parent?.children?.has(current) !== true) return false
+    seen.add(current)
   }
   return false
 }
@@ -92,8 +98,8 @@ function* waitedForBy(delivery: Delivery): Generator<Delivery> {
 
 /** Those for which this one must end, or begin, first. */
 function* waitingFor(delivery: Delivery): Generator<Delivery> {
-  const { mailbox, parent } = delivery
-  if (parent?.children?.has(delivery)) yield parent
+  const { mailbox } = delivery
+  yield* delivery.waiters
   const holdsOthers =
     delivery.phase === "running" ? mailbox.isSaturated : !mailbox.agent && mailbox.head === delivery
   if (holdsOthers) yield* mailbox.queued()
