@@ -327,7 +327,7 @@ describe("sends that nobody waits for", () => {
     await runtime.register("x", () => new ClosureAgent([Ping], async () => void (await get())))
     await runtime.register(
       "y",
-      () => new ClosureAgent([Ping], async ({ n }) => void (n === 1 && (await Promise.all([get(), 1])))),
+      () => new ClosureAgent([Ping], async ({ n }) => void (n === 1 && (await Promise.all([get(), get()])))),
     )
     await runtime.register(
       "b",
