@@ -145,7 +145,8 @@ export class Delivery implements HandlerScope {
     this.phase = "done"
     this.leaveWaiting()
     this.#release()
-    for (const child of this.children ?? []) child.#waiters?.delete(this)
+    if (!this.children) return
+    for (const child of this.children) child.#waiters?.delete(this)
     this.children = undefined
   }
 
@@ -158,7 +159,8 @@ export class Delivery implements HandlerScope {
   }
 
   #forgetWaiters(): void {
-    for (const waiter of this.waiters) waiter.children?.delete(this)
+    if (!this.#waiters) return
+    for (const waiter of this.#waiters) waiter.children?.delete(this)
     this.#waiters = undefined
   }
 
