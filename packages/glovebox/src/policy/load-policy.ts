@@ -40,8 +40,9 @@ export function parsePolicy(text: string, name = "policy"): SandboxPolicy {
     throw invalid([`${name}: YAML ${yaml.version} is not read. Use 1.2.`])
   const [broken] = [...document.errors, ...document.warnings]
   if (broken) throw invalid([`${at(broken.pos[0])}: ${broken.message.split("\n")[0] ?? ""}`])
-  const result = policySchema.safeParse(readValue(document, name) ?? {})
-  if (result.success) return new SandboxPolicy(readValue(document, name) ?? {})
+  const value = readValue(document, name) ?? {}
+  const result = policySchema.safeParse(value)
+  if (result.success) return new SandboxPolicy(value)
   throw invalid(
     policyIssues(result.error.issues).map(({ path, message }) => {
       const where = path.map(String).join(".")
