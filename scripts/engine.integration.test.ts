@@ -313,9 +313,40 @@ print(json.dumps({
     })
   })
 
+  test("pip installs a package into the user's folder, or into a named one", async () => {
+    const code = `
+import subprocess, zipfile
+with zipfile.ZipFile("/tmp/demo-1.0-py3-none-any.whl", "w") as wheel:
+    wheel.writestr("demo.py", "answer = 42")
+    wheel.writestr("demo-1.0.dist-info/METADATA", "Metadata-Version: 2.1\\nName: demo\\nVersion: 1.0\\n")
+    wheel.writestr("demo-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
+    wheel.writestr("demo-1.0.dist-info/RECORD", "demo.py,,\\n")
+def run(*command):
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+run("pip", "install", "--no-index", "/tmp/demo-1.0-py3-none-any.whl")
+print(subprocess.run(["python3", "-c", "import demo; print(demo.answer, demo.__file__)"], check=True, capture_output=True, text=True).stdout, end="")
+run("python3", "-m", "pip", "install", "--no-index", "--target", "/tmp/there", "/tmp/demo-1.0-py3-none-any.whl")
+run("ls", "/tmp/there/demo.py")`
+    const ran = await docker(
+      "run",
+      "--rm",
+      ...walled,
+      "--tmpfs",
+      "/tmp",
+      "--tmpfs",
+      "/workspace:uid=65532,gid=65532",
+      image,
+      "python3",
+      "-c",
+      code,
+    )
+    succeeded(ran)
+    expect(ran.stdout).toMatch(/^42 \/workspace\/\.local\/lib\/python3\.\d+\/site-packages\/demo\.py\n$/)
+  })
+
   test("has the tools that scripts expect, and nothing that gains rights", async () => {
     const tools =
-      "python python3 bash sh tar ps timeout ls cat grep sed awk find xargs sort gzip id env mktemp sleep kill wc"
+      "python python3 pip pip3 bash sh tar ps timeout ls cat grep sed awk find xargs sort gzip id env mktemp sleep kill wc"
     const ran = await sandbox(
       "bash",
       "-c",

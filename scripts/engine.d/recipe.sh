@@ -3,7 +3,7 @@
 # The recipe of the sandbox image. Its text is hashed: any change here makes a new image.
 
 # What the image is made of; apt finds what these depend on.
-PACKAGES=(python3 bash dash busybox libc-bin tar tzdata ca-certificates)
+PACKAGES=(python3 python3-pip-whl bash dash busybox libc-bin tar tzdata ca-certificates)
 # Dependencies of maintainer scripts only, which are not run.
 UNWANTED=" dpkg debconf openssl perl-base sensible-utils "
 # Tools for working on files and processes; none that sets up mounts, networks or users.
@@ -34,7 +34,10 @@ assert os.getuid() == os.getgid() == 65532, "not user 65532"
 assert os.getcwd() == "/workspace" == os.path.expanduser("~"), "not in /workspace"
 assert ssl.create_default_context().get_ca_certs(), "no CA certificates"
 assert zoneinfo.ZoneInfo("Europe/Paris"), "no time zones"
-assert os.path.exists(json.__cached__), "the library is not compiled"
+import pip._internal
+assert os.path.exists(json.__cached__) and os.path.exists(pip._internal.__cached__), "the library is not compiled"
+for command in ["python3", "-m", "pip"], ["pip"], ["pip3"]:
+    subprocess.run([*command, "--version"], check=True, stdout=subprocess.DEVNULL)
 subprocess.run(["bash", "-ec", "ps; timeout 5 true; tar --version; sh -c true; python -c 1; ls -l | awk 1"], check=True, stdout=subprocess.DEVNULL)
 known = subprocess.run(["busybox", "--list"], check=True, capture_output=True, text=True).stdout.split() if os.path.exists("/bin/busybox") else None
 dead = [f.name for f in os.scandir("/usr/bin") if known and f.is_symlink() and os.readlink(f) == "busybox" and f.name not in known]
@@ -129,13 +132,30 @@ set_modes() {
   chmod 700 "$root/root"
 }
 
-# Without compiled files each start of Python would compile what it imports, as the image is read-only.
-compile_library() {
+# tree_python ROOT ARGUMENT...: the tree's own Python, before the tree is anyone's root.
+tree_python() {
   local root=$1 loader
+  shift
   loader=$(find "$root/usr/lib" "$root/usr/lib64" -maxdepth 2 -name 'ld-linux*.so.*' -type f -print -quit)
   [ -n "$loader" ] || return 1
-  env -i PATH="$PATH" PYTHONHOME="$root/usr" "$loader" --library-path "$(dirname "$loader")" "$root"/usr/bin/python3 -m compileall -q -j 0 \
-    --invalidation-mode unchecked-hash -s "$root" -p / "$root"/usr/lib/python3.*
+  env -i PATH="$PATH" PYTHONHOME="$root/usr" "$loader" --library-path "$(dirname "$loader")" "$root"/usr/bin/python3 "$@"
+}
+
+# pip as Python's own images have it: Debian's brings setuptools along, and may not install anything.
+install_pip() {
+  local root=$1 wheels=("$1"/usr/share/python-wheels/pip-*.whl)
+  [ -f "${wheels[0]}" ] || return 1
+  tree_python "$root" -m zipfile -e "${wheels[0]}" "$root/usr/lib/python3/dist-packages" || return 1
+  printf '%s\n' '#!/usr/bin/python3' 'import sys' 'from pip._internal.cli.main import main' 'sys.exit(main())' >"$root/usr/bin/pip"
+  chmod 755 "$root/usr/bin/pip"
+  ln -sf pip "$root/usr/bin/pip3"
+  rm -rf "$root"/usr/share/python-wheels "$root"/usr/lib/python3*/EXTERNALLY-MANAGED
+}
+
+# Without compiled files each start of Python would compile what it imports, as the image is read-only.
+compile_library() {
+  local root=$1
+  tree_python "$root" -m compileall -q -j 0 --invalidation-mode unchecked-hash -s "$root" -p / "$root"/usr/lib/python3*
 }
 
 # The library cache is what ctypes.util.find_library looks into; making it changes the root folder.
@@ -156,6 +176,7 @@ build_tree() {
     bootstrap_tree "$work" "$root" || return 1
   fi
   finish_tree "$root"
+  install_pip "$root" >>"$work/log" 2>&1 || return 1
   set_modes "$root"
   compile_library "$root" >>"$work/log" 2>&1 || return 1
   cache_libraries "$root" >>"$work/log" 2>&1 || warn "no library cache in the image: ctypes.util.find_library finds nothing in it"

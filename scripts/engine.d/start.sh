@@ -66,6 +66,37 @@ install_packages() {
   hash -r
 }
 
+have_runsc() {
+  [ -x "$(command -v runsc)" ]
+}
+
+# gVisor is a second wall, and an engine without it is still an engine: one short try, and a warning.
+install_runsc() {
+  local begun=$SECONDS quick=(-o Acquire::Retries=0 -o Acquire::http::Timeout=15 -o Acquire::https::Timeout=15)
+  if have_runsc || ! on_debian; then return 0; fi
+  has_package docker.io || refresh_lists
+  if has_package runsc; then
+    say "installing runsc from the system's packages"
+    if ! apt_get "${quick[@]}" install --no-install-recommends runsc && grep -q ' 404 ' "$APT_LOG"; then
+      refresh_lists
+      apt_get "${quick[@]}" install --no-install-recommends runsc || true
+    fi
+    hash -r
+  fi
+  if have_runsc; then say "installed runsc ($((SECONDS - begun)) s)"; else warn "gVisor's runsc could not be had from the system's packages; the engine goes without it"; fi
+}
+
+# What the engine is configured with; a configuration that the machine's owner wrote is used as it is.
+# Limits hold under runsc only without --ignore-cgroups; sandboxes have no network, so neither has runsc,
+# whose other ways of networking fail on newer kernels; and its platform is the default one, never kvm,
+# which hangs in a virtual machine.
+write_configuration() {
+  local file=$1 runtimes=
+  if have_runsc; then runtimes="\"runsc\": { \"path\": $(json_string "$(command -v runsc)"), \"runtimeArgs\": [\"--network=none\"] }"; fi
+  printf '{ "runtimes": { %s } }\n' "$runtimes" >"$file.new"
+  mv -f "$file.new" "$file"
+}
+
 install_cli() {
   if ! is_root || ! on_debian; then fail "the docker command is missing" "$(remedy_cli)"; fi
   # Newer releases have the command in a package of its own, which docker.io only recommends.
@@ -155,7 +186,7 @@ respect_others() {
 }
 
 start_engine() {
-  local pid args=() begun outcome
+  local pid args=() begun outcome config
   require_dockerd
   if [ -z "$STATE" ] && [ -d /run/systemd/system ] && systemctl cat docker.service >/dev/null 2>&1; then
     start_service
@@ -164,13 +195,20 @@ start_engine() {
   if respect_others; then return; fi
   clear_stale
   VFS=0 NETWORK=1 EXTRA=()
+  config=$(dirname "$RECORD")/daemon.json
   mkdir -p "$(dirname "$RECORD")"
+  if [ -z "$STATE" ] && [ -e /etc/docker/daemon.json ]; then
+    say "/etc/docker/daemon.json is used as it is: whether the engine knows gVisor's runsc is for it to say"
+  else
+    install_runsc
+    write_configuration "$config"
+    args=(--config-file "$config")
+  fi
   if [ -n "$STATE" ]; then
     # An engine beside another one keeps out of its configuration and its containerd's names, and has
     # a network of its own: without a bridge dockerd removes docker0, even one that another engine uses.
     NETWORK=0 EXTRA=("${NETWORK_OFF[@]}") OWN_NETWORK=(unshare --net)
-    echo '{}' >"$STATE/daemon.json"
-    args=(--host "unix://$SOCKET" --pidfile "$PIDFILE" --exec-root "$EXEC_ROOT" --data-root "$STATE/data" --config-file "$STATE/daemon.json"
+    args+=(--host "unix://$SOCKET" --pidfile "$PIDFILE" --exec-root "$EXEC_ROOT" --data-root "$STATE/data"
       --containerd-namespace "glovebox-$(printf %s "$STATE" | cksum | tr ' ' -)" --containerd-plugins-namespace "glovebox-plugins-$(printf %s "$STATE" | cksum | tr ' ' -)")
   fi
   while true; do

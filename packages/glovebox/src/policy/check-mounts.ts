@@ -27,6 +27,8 @@ const HOMES = ["/home", "/Users"]
 export interface CheckMountsOptions {
   /** @default the home of this process's user */
   readonly home?: string | undefined
+  /** The mounts are of another machine: their names are checked, and what they lead to is the engine's to say. */
+  readonly isRemote?: boolean | undefined
 }
 
 interface Places {
@@ -41,9 +43,11 @@ interface Places {
 export async function checkMounts(policy: SandboxPolicy, options: CheckMountsOptions = {}): Promise<void> {
   const places = await findPlaces(options.home)
   for (const { source } of policy.fields.mounts) {
-    const resolved = await realpath(source).catch((cause: unknown) => {
-      throw refused(source, "does not exist, or cannot be read", { cause })
-    })
+    const resolved = options.isRemote
+      ? clean(source)
+      : await realpath(source).catch((cause: unknown) => {
+          throw refused(source, "does not exist, or cannot be read", { cause })
+        })
     for (const path of new Set([clean(source), resolved])) {
       const reason = dangerOf(path, places)
       const through = path === clean(source) ? "" : ` (${source} leads there)`

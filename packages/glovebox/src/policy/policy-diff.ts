@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto"
+import { canonicalJson } from "../internal/canonical-json.ts"
 import type { PolicyFields } from "./policy-schema.ts"
 import { formatBytes, formatDuration } from "./units.ts"
 
@@ -26,6 +28,7 @@ export function comparePolicies(before: PolicyFields, after: PolicyFields): read
     ),
     ...changed("user", before.user, after.user, userEffect(before.user, after.user)),
     ...compareSets("capabilities", before.capabilities, after.capabilities),
+    ...compareSeccomp(before.seccomp, after.seccomp),
     ...compareLimits(before.limits, after.limits),
     ...compareSets("mounts", before.mounts.map(describeMount), after.mounts.map(describeMount)),
     ...compareEnvironments(before.env, after.env),
@@ -60,6 +63,18 @@ function rules(network: PolicyFields["network"]): readonly string[] {
 function describeNetwork(network: PolicyFields["network"]): string {
   if (network === "none") return "none"
   return "allow" in network ? `allow ${network.allow.join(", ")}` : `dangerously ${network.dangerously}`
+}
+
+// What another profile allows cannot be told by looking at it, so any but ours counts as wider.
+function compareSeccomp(before: PolicyFields["seccomp"], after: PolicyFields["seccomp"]): PolicyChange[] {
+  const [from, to] = [describeSeccomp(before), describeSeccomp(after)]
+  return changed("seccomp", from, to, after === "strict" ? "narrows" : "widens")
+}
+
+function describeSeccomp(seccomp: PolicyFields["seccomp"]): string {
+  if (seccomp === "strict") return "strict"
+  if ("dangerously" in seccomp) return `dangerously ${seccomp.dangerously}`
+  return `profile ${createHash("sha256").update(canonicalJson(seccomp.profile)).digest("hex").slice(0, 12)}`
 }
 
 function compareLimits(before: PolicyFields["limits"], after: PolicyFields["limits"]): PolicyChange[] {

@@ -8,6 +8,7 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
     "readOnlyRoot",
     "user",
     "capabilities",
+    "seccomp",
     "limits",
     "mounts",
     "env",
@@ -17,6 +18,12 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
   limits: ["wall", "memory", "cpus", "pids", "workspace", "files", "output"],
   mounts: ["source", "target", "mode"],
   network: ["allow", "dangerously"],
+  seccomp: ["profile", "dangerously"],
+}
+
+const UNIONS: Readonly<Record<string, string>> = {
+  network: `must be none, { allow: ["host:port"] } or { dangerously: bridge }`,
+  seccomp: `must be strict, { profile: {...} } or { dangerously: unconfined }`,
 }
 
 /** One thing wrong with a policy, and where. */
@@ -60,5 +67,5 @@ function unionIssue(issue: z.core.$ZodIssueInvalidUnion): PolicyIssue {
   const deepest = branches.toSorted((a, b) => b.path.length - a.path.length)[0]
   if (deepest && deepest.path.length > 0)
     return { path: [...issue.path, ...deepest.path], message: deepest.message }
-  return { path: issue.path, message: `must be none, { allow: ["host:port"] } or { dangerously: bridge }` }
+  return { path: issue.path, message: UNIONS[String(issue.path[0])] ?? issue.message }
 }

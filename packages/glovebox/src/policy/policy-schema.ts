@@ -122,6 +122,14 @@ export const policySchema = z.strictObject({
     .array(z.string().regex(CAPABILITY, `must be a name such as "NET_RAW"`))
     .transform(asSet)
     .default([]),
+  /** Which calls the kernel takes: ours, another profile in Docker's format, or all. */
+  seccomp: z
+    .union([
+      z.literal("strict"),
+      z.strictObject({ profile: z.record(z.string(), z.json()) }),
+      z.strictObject({ dangerously: z.literal("unconfined") }),
+    ])
+    .default("strict"),
   limits: limitsSchema.prefault({}),
   mounts: z
     .array(mountSchema)

@@ -11,6 +11,7 @@ describe("SandboxPolicy", () => {
     expect(fields).toEqual({
       image: "python:3-slim",
       network: "none",
+      seccomp: "strict",
       readOnlyRoot: true,
       user: "65532:65532",
       capabilities: [],

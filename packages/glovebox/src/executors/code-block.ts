@@ -1,0 +1,35 @@
+import { GloveboxError } from "../core/index.ts"
+import { describe } from "../internal/describe.ts"
+
+/** A piece of code and the language it is written in, as a fence names it. */
+export interface CodeBlock {
+  readonly code: string
+  readonly language: string
+}
+
+/** Refuses what is not a list of at least one code block. */
+export function checkCodeBlocks(blocks: unknown): asserts blocks is readonly CodeBlock[] {
+  if (!Array.isArray(blocks)) {
+    throw invalid(`The code blocks are ${describe(blocks)}. Pass a list of { code, language }.`)
+  }
+  if (blocks.length === 0) throw invalid("The list of code blocks is empty. Pass at least one.")
+  // By index: forEach would step over the holes of a sparse list.
+  for (let index = 0; index < blocks.length; index += 1) checkCodeBlock(blocks[index], index)
+}
+
+function checkCodeBlock(block: unknown, index: number): void {
+  if (typeof block !== "object" || block === null) {
+    throw invalid(`blocks[${index}] is ${describe(block)}. Pass { code, language }.`)
+  }
+  const { code, language } = block as { readonly code?: unknown; readonly language?: unknown }
+  if (typeof code !== "string") {
+    throw invalid(`blocks[${index}].code is ${describe(code)}. Pass the code as a string.`)
+  }
+  if (typeof language !== "string") {
+    throw invalid(`blocks[${index}].language is ${describe(language)}. Pass a name such as "python".`)
+  }
+}
+
+function invalid(message: string): GloveboxError {
+  return new GloveboxError("CODE_BLOCK_INVALID", message)
+}

@@ -1,0 +1,32 @@
+import type { CodeBlock } from "./code-block.ts"
+import type { CodeResult } from "./code-result.ts"
+import type { ExecutionEvent, OutputEvent } from "./execution-event.ts"
+
+export interface ExecuteOptions {
+  /** Ends the run at once; the call rejects with its reason. */
+  readonly signal?: AbortSignal | undefined
+  /** Called with output while the code runs. */
+  readonly onOutput?: ((event: OutputEvent) => void) | undefined
+}
+
+export interface StreamOptions {
+  readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * Runs code blocks somewhere. Making one does nothing yet: the first use starts it, `stop()` and
+ * `await using` end it, and it can be started again.
+ */
+export interface CodeExecutor extends AsyncDisposable {
+  start(options?: { readonly signal?: AbortSignal | undefined }): Promise<void>
+  stop(): Promise<void>
+  /** Ends what runs, and forgets the files. */
+  restart(): Promise<void>
+  /** Runs the blocks in order up to the first that fails. Code that fails or overruns is a result, not an error. */
+  executeCodeBlocks(blocks: readonly CodeBlock[], options?: ExecuteOptions): Promise<CodeResult>
+  /** The same, as events while it happens; leaving the loop ends the run. */
+  stream(
+    blocks: readonly CodeBlock[],
+    options?: StreamOptions,
+  ): AsyncGenerator<ExecutionEvent, void, undefined>
+}

@@ -1,0 +1,13 @@
+import { afterAll, describe, it } from "vitest"
+// oxlint-disable-next-line no-restricted-imports -- A test may look up to the suite it runs.
+import { executorConformance } from "../../testing/executor-conformance.ts"
+import { HAS_NO_DOCKER, dockerSubject } from "./docker-subject.test-kit.ts"
+
+const runner = { describe: describe.skipIf(HAS_NO_DOCKER), it, after: afterAll }
+
+executorConformance(runner, dockerSubject("Docker, a container for each run", { interpreter: "ready" }))
+executorConformance(
+  runner,
+  dockerSubject("Docker, a new interpreter for each block", { interpreter: "fresh" }),
+)
+executorConformance(runner, dockerSubject("Docker, a session", { isolation: "session" }))

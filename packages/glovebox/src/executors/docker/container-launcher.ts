@@ -1,0 +1,148 @@
+import { GloveboxError } from "../../core/index.ts"
+import { checkMounts } from "../../policy/index.ts"
+import { type AgentKind, agentCommand } from "./agent-command.ts"
+import { type ChosenRuntime, chooseRuntime } from "./choose-runtime.ts"
+import { containerSpec } from "./container-spec.ts"
+import type { DockerOptions } from "./docker-options.ts"
+import { findEngine } from "./engine-address.ts"
+import { Engine, type EngineImage, type EngineInfo } from "./engine.ts"
+import type { DockerExecutorEvent } from "./executor-event.ts"
+import { findImage } from "./find-image.ts"
+import { AgentProgramMissing, type SandboxContainer, launchContainer } from "./launch-container.ts"
+import { ownerLabels } from "./ownership.ts"
+import { runInitCommand } from "./init-command.ts"
+
+export interface LauncherOptions {
+  readonly options: DockerOptions
+  readonly owner: string
+  readonly emit: (event: DockerExecutorEvent) => void
+}
+
+// Beyond this an idle agent takes its host for dead; a session's host calls in between.
+export const AGENT_LEASE_MS = 15 * 60_000
+
+/** Makes containers of one policy on one engine. */
+export class ContainerLauncher {
+  readonly engine: Engine
+  readonly #launcher: LauncherOptions
+  readonly #info: EngineInfo
+  readonly #image: EngineImage
+  readonly #runtime: ChosenRuntime
+  #kind: AgentKind = "python"
+  #count = 0
+
+  private constructor(
+    launcher: LauncherOptions,
+    engine: Engine,
+    info: EngineInfo,
+    image: EngineImage,
+    runtime: ChosenRuntime,
+  ) {
+    this.#launcher = launcher
+    this.engine = engine
+    this.#info = info
+    this.#image = image
+    this.#runtime = runtime
+  }
+
+  /** Finds the engine, the runtime and the image, and refuses what cannot be enforced there. */
+  static async prepare(launcher: LauncherOptions, signal?: AbortSignal): Promise<ContainerLauncher> {
+    const { options, emit } = launcher
+    const { fields } = options.policy
+    const engine = new Engine(await findEngine(options))
+    try {
+      await checkMounts(options.policy, { isRemote: !engine.isLocal })
+      const info = await engine.info(signal)
+      const runtime = chooseRuntime(fields, info)
+      emit({ type: "runtime-chosen", runtime: runtime.name ?? "the engine's own", because: runtime.because })
+      const onProgress = (progress: Extract<DockerExecutorEvent, { type: "pull" }>["progress"]): void =>
+        emit({ type: "pull", progress })
+      const image = await findImage(engine, fields.image, options.pull, onProgress, signal)
+      return new ContainerLauncher(launcher, engine, info, image, runtime)
+    } catch (error) {
+      engine.close()
+      throw error
+    }
+  }
+
+  get imageName(): string {
+    return this.#launcher.options.policy.fields.image
+  }
+
+  async launch(): Promise<SandboxContainer> {
+    const container = await this.#launchAgent()
+    const { emit, options } = this.#launcher
+    emit({
+      type: "container-started",
+      containerId: container.id,
+      imageDigest: container.effective.image,
+      runtime: container.effective.runtime,
+      policySha256: options.policy.sha256,
+    })
+    const destroy = once(async () => {
+      await container.destroy()
+      emit({ type: "container-removed", containerId: container.id })
+    })
+    try {
+      if (options.initCommand !== undefined) await runInitCommand(container.agent, options)
+    } catch (error) {
+      await destroy().catch(() => {})
+      throw error
+    }
+    return { ...container, destroy, [Symbol.asyncDispose]: destroy }
+  }
+
+  async #launchAgent(): Promise<SandboxContainer> {
+    try {
+      return await this.#launchKind(this.#kind)
+    } catch (error) {
+      if (!(error instanceof AgentProgramMissing)) throw error
+      if (this.#kind === "python") {
+        // No Python in the image: a shell will do, for this and all later ones.
+        this.#kind = "sh"
+        return this.#launchAgent()
+      }
+      throw new GloveboxError(
+        "IMAGE_UNAVAILABLE",
+        `The image ${this.imageName} has neither python3 nor sh, and nothing can run in it without one of them: ${error.message}`,
+        { cause: error },
+      )
+    }
+  }
+
+  async #launchKind(kind: AgentKind): Promise<SandboxContainer> {
+    const { options, owner } = this.#launcher
+    const { policy, containerName, isolation } = options
+    this.#count += 1
+    const isKept = !options.autoRemove
+    const spec = containerSpec({
+      policy: policy.fields,
+      imageId: this.#image.id,
+      imageVolumes: this.#image.volumes,
+      command: await agentCommand({
+        kind,
+        programs: options.languages.programs(),
+        keepsReady: options.interpreter === "ready",
+        leaseMs: AGENT_LEASE_MS,
+      }),
+      architecture: this.#info.architecture,
+      runtime: this.#runtime.name,
+      isPodman: this.#info.isPodman,
+      labels: ownerLabels({ owner, policySha256: policy.sha256, isKept }),
+      extraHosts: options.extraHosts,
+      deviceRequests: options.deviceRequests,
+      autoRemove: options.autoRemove,
+      endsWithConnection: options.stopContainer,
+      env: {},
+    })
+    const base = containerName ?? `glovebox-${owner.slice(0, 8)}`
+    const name =
+      containerName !== undefined && isolation === "session" ? containerName : `${base}-${this.#count}`
+    return launchContainer({ engine: this.engine, policy: policy.fields, spec, kind, name, keep: isKept })
+  }
+}
+
+function once(action: () => Promise<void>): () => Promise<void> {
+  let result: Promise<void> | undefined
+  return async () => (result ??= action())
+}

@@ -1,0 +1,156 @@
+import { GloveboxError } from "../../core/index.ts"
+import type { SandboxContainer } from "./launch-container.ts"
+
+export interface ContainerPoolOptions {
+  /** How many containers wait, ready. */
+  readonly size: number
+  /** After so long without a run the pool lets its containers go. */
+  readonly idleLeaseMs: number
+  readonly launch: () => Promise<SandboxContainer>
+}
+
+export interface Leased {
+  readonly container: SandboxContainer
+  /** Whether it was waiting, ready. */
+  readonly pooled: boolean
+}
+
+// More at once only slow each other down: starting a container is work of the processor.
+const REFILLS_AT_ONCE = 2
+
+/** Started containers, each for one run, made anew in the background. */
+export class ContainerPool {
+  readonly #options: ContainerPoolOptions
+  readonly #idle = new Map<SandboxContainer, () => void>()
+  readonly #launching = new Set<Promise<SandboxContainer>>()
+  readonly #ending = new Set<Promise<void>>()
+  #refilling = 0
+  #isClosed = false
+  #idleTimer: NodeJS.Timeout | undefined
+  #failures = 0
+
+  constructor(options: ContainerPoolOptions) {
+    this.#options = options
+  }
+
+  get idleCount(): number {
+    return this.#idle.size
+  }
+
+  /** Fills the pool; the first container that cannot be made is the error. */
+  async fill(): Promise<void> {
+    this.#touch()
+    if (this.#options.size === 0 || this.#idle.size > 0) return
+    this.#keep(await this.#launch())
+    this.#refill()
+  }
+
+  /** A container that nobody used before, and nobody will again. */
+  async take(): Promise<Leased> {
+    if (this.#isClosed) throw stopped()
+    this.#touch()
+    const ready = this.#takeIdle()
+    this.#refill()
+    if (ready) return { container: ready, pooled: true }
+    return { container: await this.#launch(), pooled: false }
+  }
+
+  /** Destroys a container; the pool waits for it when it closes. */
+  release(container: SandboxContainer): Promise<void> {
+    const ending = container.destroy().catch(() => {
+      // It has no connection any more, so its agent ends it; the next sweep finds what that leaves.
+    })
+    this.#ending.add(ending)
+    void ending.finally(() => this.#ending.delete(ending))
+    return ending
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    clearTimeout(this.#idleTimer)
+    this.#letGo()
+    await Promise.allSettled([...this.#launching].map(async (launching) => this.release(await launching)))
+    await Promise.all(this.#ending)
+  }
+
+  async #launch(): Promise<SandboxContainer> {
+    const launching = this.#options.launch()
+    this.#launching.add(launching)
+    try {
+      const container = await launching
+      if (!this.#isClosed) return container
+    } finally {
+      this.#launching.delete(launching)
+    }
+    throw stopped()
+  }
+
+  #takeIdle(): SandboxContainer | undefined {
+    for (const [container, unwatch] of this.#idle) {
+      unwatch()
+      this.#idle.delete(container)
+      if (!container.agent.lost.aborted) return container
+      void this.release(container)
+    }
+    return undefined
+  }
+
+  #keep(container: SandboxContainer): void {
+    if (this.#isClosed || container.agent.lost.aborted) return void this.release(container)
+    const { lost } = container.agent
+    const onLost = (): void => {
+      this.#idle.delete(container)
+      void this.release(container)
+      this.#refill()
+    }
+    lost.addEventListener("abort", onLost, { once: true })
+    this.#idle.set(container, () => lost.removeEventListener("abort", onLost))
+  }
+
+  #refill(): void {
+    while (
+      !this.#isClosed &&
+      this.#idleTimer !== undefined &&
+      this.#refilling < REFILLS_AT_ONCE &&
+      this.#idle.size + this.#refilling < this.#options.size
+    ) {
+      this.#refilling += 1
+      void this.#refillOne()
+    }
+  }
+
+  async #refillOne(): Promise<void> {
+    try {
+      this.#keep(await this.#launch())
+      this.#failures = 0
+    } catch {
+      // A run that needs a container meets the same error and reports it.
+      this.#failures += 1
+    } finally {
+      this.#refilling -= 1
+      if (this.#failures === 0) this.#refill()
+    }
+  }
+
+  #touch(): void {
+    clearTimeout(this.#idleTimer)
+    this.#failures = 0
+    this.#idleTimer = setTimeout(() => {
+      this.#idleTimer = undefined
+      this.#letGo()
+    }, this.#options.idleLeaseMs)
+    this.#idleTimer.unref()
+  }
+
+  #letGo(): void {
+    for (const [container, unwatch] of this.#idle) {
+      unwatch()
+      void this.release(container)
+    }
+    this.#idle.clear()
+  }
+}
+
+function stopped(): GloveboxError {
+  return new GloveboxError("EXECUTOR_STOPPED", "The executor was stopped.")
+}

@@ -1,0 +1,289 @@
+import { z } from "zod"
+import { GloveboxError } from "../../core/index.ts"
+import { nearest } from "../../internal/nearest.ts"
+import { type PolicyInput, SandboxPolicy, parseBytes, parseDuration } from "../../policy/index.ts"
+import { checkModuleName } from "../functions/python-names.ts"
+import type { PythonFunction } from "../functions/python-function.ts"
+import { type LanguageOptions, type LanguageTable, languageTable } from "../languages.ts"
+import type { WorkspaceLimits } from "../workspace.ts"
+import { type DeviceRequest, WORKSPACE } from "./container-spec.ts"
+import type { EngineAddressOptions } from "./engine-address.ts"
+
+/** When to ask a registry for the image. */
+export type PullPolicy = "never" | "missing" | "always"
+
+export interface DockerCommandLineCodeExecutorOptions extends EngineAddressOptions {
+  /** What the code may do. @default deny-all */
+  readonly policy?: SandboxPolicy | PolicyInput | undefined
+
+  // Fields of the policy, for short; each takes the place of the policy's own.
+  readonly image?: string | undefined
+  /** How long a block may run, as "60s" or in milliseconds. */
+  readonly timeout?: string | number | undefined
+  readonly memory?: string | number | undefined
+  readonly cpus?: number | undefined
+  /** Docker's older way to say `cpus`: quota / period. */
+  readonly cpuPeriod?: number | undefined
+  readonly cpuQuota?: number | undefined
+  readonly pids?: number | undefined
+  readonly network?: PolicyInput["network"]
+  readonly readOnlyRoot?: boolean | undefined
+  readonly user?: string | undefined
+  readonly capabilities?: readonly string[] | undefined
+  readonly seccomp?: PolicyInput["seccomp"]
+  readonly runtime?: string | undefined
+  readonly env?: Readonly<Record<string, string>> | undefined
+  /** Further mounts, by the host's path; read-only unless it says "rw". */
+  readonly extraVolumes?:
+    | Readonly<Record<string, { readonly bind: string; readonly mode?: "ro" | "rw" }>>
+    | undefined
+
+  /** A fresh container for each call, or one for the executor's life. @default "run" */
+  readonly isolation?: "run" | "session" | undefined
+  /** Python by fork of an interpreter that is ready, or started anew. @default "ready" */
+  readonly interpreter?: "ready" | "fresh" | undefined
+  /** Containers that wait, ready; false for none. @default { size: 2, idleLease: "5m" } */
+  readonly pool?:
+    | false
+    | { readonly size?: number | undefined; readonly idleLease?: string | number | undefined }
+    | undefined
+  /** How many calls run at a time; others wait their turn. @default 4 */
+  readonly concurrency?: number | undefined
+  /** Languages to add or replace. */
+  readonly languages?: Readonly<Record<string, LanguageOptions>> | undefined
+  /** A folder of the host whose files go in, and into which changed files come out. @default memory */
+  readonly workDir?: string | undefined
+  /** Files carried between calls and given as artifacts; false for none. @default { maxBytes: "64MiB", maxFiles: 4096 } */
+  readonly carry?:
+    | false
+    | { readonly maxBytes?: string | number | undefined; readonly maxFiles?: number | undefined }
+    | undefined
+  /** A folder of the engine's host that is the workspace itself, writable and without a size limit. */
+  readonly bindDir?: string | undefined
+  /** Whether files of code without a name of their own are removed after the call. @default false */
+  readonly deleteTmpFiles?: boolean | undefined
+  /** @default one that is made up */
+  readonly containerName?: string | undefined
+  /** Whether containers are removed when they end. @default true */
+  readonly autoRemove?: boolean | undefined
+  /** Whether `stop()` ends the container of a session; else it ends by its lease. @default true */
+  readonly stopContainer?: boolean | undefined
+  /** Python functions that the code can import. */
+  readonly functions?: readonly PythonFunction[] | undefined
+  /** @default "functions" */
+  readonly functionsModule?: string | undefined
+  /** A folder of the engine's host with wheels, from which the functions' packages are installed. */
+  readonly wheelDir?: string | undefined
+  readonly deviceRequests?: readonly DeviceRequest[] | undefined
+  readonly extraHosts?: Readonly<Record<string, string>> | undefined
+  /** A shell command that runs once in each container, before any code. */
+  readonly initCommand?: string | undefined
+  /** @default "missing" */
+  readonly pull?: PullPolicy | undefined
+}
+
+const duration = z.union([z.string(), z.number()]).transform((value, context) => {
+  const parsed = parseDuration(value)
+  if (parsed !== undefined && parsed > 0) return parsed
+  context.addIssue({ code: "custom", message: `${JSON.stringify(value)} is not a time such as "5m"` })
+  return z.NEVER
+})
+const size = z.union([z.string(), z.number()]).transform((value, context) => {
+  const parsed = parseBytes(value)
+  if (parsed !== undefined && parsed > 0) return parsed
+  context.addIssue({ code: "custom", message: `${JSON.stringify(value)} is not a size such as "64MiB"` })
+  return z.NEVER
+})
+
+const schema = z.strictObject({
+  dockerHost: z.string().optional(),
+  dockerContext: z.string().optional(),
+  tls: z
+    .strictObject({ ca: z.string().optional(), cert: z.string().optional(), key: z.string().optional() })
+    .optional(),
+  dangerouslyAllowPlaintext: z.boolean().optional(),
+  policy: z.unknown().optional(),
+  image: z.unknown().optional(),
+  timeout: z.unknown().optional(),
+  memory: z.unknown().optional(),
+  cpus: z.unknown().optional(),
+  cpuPeriod: z.int().min(1).optional(),
+  cpuQuota: z.int().min(1).optional(),
+  pids: z.unknown().optional(),
+  network: z.unknown().optional(),
+  readOnlyRoot: z.unknown().optional(),
+  user: z.unknown().optional(),
+  capabilities: z.unknown().optional(),
+  seccomp: z.unknown().optional(),
+  runtime: z.unknown().optional(),
+  env: z.unknown().optional(),
+  extraVolumes: z
+    .record(z.string(), z.strictObject({ bind: z.string(), mode: z.enum(["ro", "rw"]).default("ro") }))
+    .default({}),
+  isolation: z.enum(["run", "session"]).default("run"),
+  interpreter: z.enum(["ready", "fresh"]).default("ready"),
+  pool: z
+    .union([
+      z.literal(false).transform(() => ({ size: 0, idleLease: 300_000 })),
+      z.strictObject({ size: z.int().min(0).max(256).default(2), idleLease: duration.default(300_000) }),
+    ])
+    .default({ size: 2, idleLease: 300_000 }),
+  concurrency: z.int().min(1).max(1024).default(4),
+  languages: z.unknown().optional(),
+  workDir: z.string().min(1).optional(),
+  carry: z
+    .union([
+      z.literal(false),
+      z.strictObject({
+        maxBytes: size.default(64 * 1024 ** 2),
+        maxFiles: z.int().min(1).max(1_000_000).default(4096),
+      }),
+    ])
+    .default({ maxBytes: 64 * 1024 ** 2, maxFiles: 4096 }),
+  bindDir: z.string().min(1).optional(),
+  deleteTmpFiles: z.boolean().default(false),
+  containerName: z
+    .string()
+    .regex(/^[a-zA-Z0-9][a-zA-Z0-9_.-]{0,100}$/, "is not the name of a container")
+    .optional(),
+  autoRemove: z.boolean().default(true),
+  stopContainer: z.boolean().default(true),
+  functions: z
+    .array(
+      z.custom<PythonFunction>(
+        (value) => typeof value === "object" && value !== null && "source" in value,
+        "must be made by pythonFunction()",
+      ),
+    )
+    .default([]),
+  functionsModule: z.string().default("functions"),
+  wheelDir: z.string().optional(),
+  deviceRequests: z
+    .array(
+      z.strictObject({
+        driver: z.string().optional(),
+        count: z.int().optional(),
+        deviceIds: z.array(z.string()).optional(),
+        capabilities: z.array(z.array(z.string())).optional(),
+        options: z.record(z.string(), z.string()).optional(),
+      }),
+    )
+    .default([]),
+  extraHosts: z.record(z.string(), z.string()).default({}),
+  initCommand: z.string().min(1).optional(),
+  pull: z.enum(["never", "missing", "always"]).default("missing"),
+})
+
+type Parsed = z.output<typeof schema>
+
+export interface DockerOptions extends Omit<
+  Parsed,
+  "policy" | "languages" | "carry" | "image" | "timeout" | "memory" | "cpus" | "pids" | "env"
+> {
+  readonly policy: SandboxPolicy
+  readonly languages: LanguageTable
+  readonly carry: WorkspaceLimits | undefined
+}
+
+// What users of AutoGen and of Docker's own clients would write.
+const OTHER_NAMES: Readonly<Record<string, string>> = {
+  network_disabled: "network",
+  networkDisabled: "network",
+  network_mode: "network",
+  mem_limit: "memory",
+  memLimit: "memory",
+  pids_limit: "pids",
+  read_only: "readOnlyRoot",
+  readOnly: "readOnlyRoot",
+  remove: "autoRemove",
+  volumes: "extraVolumes",
+  cap_drop: "capabilities",
+  cap_add: "capabilities",
+  nano_cpus: "cpus",
+  environment: "env",
+}
+
+/** Checks the options and gives them their defaults; the shorthands become the policy's. */
+export function readDockerOptions(options: DockerCommandLineCodeExecutorOptions): DockerOptions {
+  const { data, error } = schema.safeParse(options)
+  if (error) {
+    throw new GloveboxError(
+      "OPTION_INVALID",
+      `The executor's options are not valid: ${describeIssues(error.issues)}`,
+    )
+  }
+  checkModuleName(data.functionsModule)
+  const policy = policyOf(options, data)
+  if (Object.keys(data.extraHosts).length > 0 && policy.fields.network === "none") {
+    throw new GloveboxError(
+      "OPTION_INVALID",
+      "extraHosts names hosts, but the policy's network is none: nothing could be reached by them.",
+    )
+  }
+  if (data.bindDir !== undefined && data.workDir !== undefined) {
+    throw new GloveboxError(
+      "OPTION_INVALID",
+      "workDir and bindDir were both given. Files travel to and from workDir over the engine's stream, also from within a container; bindDir mounts a folder in its place. Use one.",
+    )
+  }
+  return {
+    ...data,
+    policy,
+    languages: languageTable(options.languages),
+    carry: data.carry === false || data.bindDir !== undefined ? undefined : data.carry,
+  }
+}
+
+function policyOf(options: DockerCommandLineCodeExecutorOptions, data: Parsed): SandboxPolicy {
+  const given = options.policy instanceof SandboxPolicy ? options.policy.toJSON() : (options.policy ?? {})
+  const mounts = [
+    ...(given.mounts ?? []),
+    ...Object.entries(data.extraVolumes).map(([source, { bind, mode }]) => ({ source, target: bind, mode })),
+    ...(data.bindDir === undefined ? [] : [{ source: data.bindDir, target: WORKSPACE, mode: "rw" as const }]),
+  ]
+  const { cpuQuota, cpuPeriod = 100_000 } = data
+  const limits = defined({
+    wall: options.timeout,
+    memory: options.memory,
+    cpus: options.cpus ?? (cpuQuota === undefined ? undefined : cpuQuota / cpuPeriod),
+    pids: options.pids,
+  })
+  const fields = defined({
+    image: options.image,
+    network: options.network,
+    readOnlyRoot: options.readOnlyRoot,
+    user: options.user,
+    capabilities: options.capabilities && [...options.capabilities],
+    seccomp: options.seccomp,
+    runtime: options.runtime,
+  })
+  return new SandboxPolicy({
+    ...given,
+    ...fields,
+    mounts,
+    limits: { ...given.limits, ...limits },
+    env: { ...given.env, ...options.env },
+  })
+}
+
+function defined<T extends object>(fields: T): { [Key in keyof T]: NonNullable<T[Key]> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    [Key in keyof T]: NonNullable<T[Key]>
+  }
+}
+
+function describeIssues(issues: readonly z.core.$ZodIssue[]): string {
+  const known = Object.keys(schema.shape)
+  return issues
+    .flatMap((issue) => {
+      if (issue.code === "unrecognized_keys" && issue.path.length === 0) {
+        return issue.keys.map((key) => {
+          const camel = key.replace(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase())
+          const meant = OTHER_NAMES[key] ?? (known.includes(camel) ? camel : nearest(camel, known))
+          return `${key} is not an option${meant === undefined ? "" : `; did you mean ${meant}?`}`
+        })
+      }
+      return [`${issue.path.map(String).join(".")}: ${issue.message}`]
+    })
+    .join("; ")
+}

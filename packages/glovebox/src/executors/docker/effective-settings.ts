@@ -1,0 +1,126 @@
+import type Docker from "dockerode"
+import { GloveboxError } from "../../core/index.ts"
+import type { PolicyFields } from "../../policy/index.ts"
+import type { Facts } from "./agent-answers.ts"
+import type { ContainerSpec } from "./container-spec.ts"
+import { type SettingDifference, indirectLimits, kernelDifferences } from "./kernel-settings.ts"
+
+/** The wall as it stands: what the engine says of the container, and the kernel of its first process. */
+export interface EffectiveSettings {
+  readonly image: string
+  readonly runtime: string
+  readonly settings: Readonly<Record<string, unknown>>
+}
+
+/** Reads the effective settings, and refuses a container in which one differs from what was asked. */
+export function effectiveSettings(
+  policy: PolicyFields,
+  spec: ContainerSpec,
+  inspected: Docker.ContainerInspectInfo,
+  facts: Facts | undefined,
+): EffectiveSettings {
+  const engine = readEngine(inspected)
+  const kernel = facts && readKernel(facts)
+  const differences = [
+    ...compare(engine, askedOfEngine(spec)),
+    ...compareMounts(spec, inspected),
+    ...(facts ? kernelDifferences(policy, spec, facts, engine.runtime) : []),
+  ]
+  if (differences.length > 0) {
+    const list = differences
+      .map(({ setting, asked, effective }) => `${setting} is ${show(effective)} instead of ${show(asked)}`)
+      .join("; ")
+    throw new GloveboxError(
+      "SANDBOX_UNENFORCEABLE",
+      `The engine made a container that differs from the policy, so nothing runs in it: ${list}.`,
+    )
+  }
+  const indirect = indirectLimits(spec, engine.runtime)
+  return { image: engine.image, runtime: engine.runtime, settings: { ...engine, ...kernel, indirect } }
+}
+
+function readEngine({ Image, Config, HostConfig }: Docker.ContainerInspectInfo): Record<string, unknown> & {
+  readonly image: string
+  readonly runtime: string
+} {
+  const options: readonly string[] = HostConfig.SecurityOpt ?? []
+  const added: readonly string[] = HostConfig.CapAdd ?? []
+  return {
+    image: Image.startsWith("sha256:") ? Image : `sha256:${Image}`,
+    runtime: HostConfig.Runtime ?? "",
+    user: Config.User,
+    network: HostConfig.NetworkMode ?? "",
+    readOnlyRoot: HostConfig.ReadonlyRootfs ?? false,
+    privileged: HostConfig.Privileged ?? false,
+    capabilities: added.map((name) => name.replace(/^CAP_/, "")).toSorted(),
+    noNewPrivileges: options.some((option) => /^no-new-privileges(:true)?$/.test(option)),
+    unconfined: options.filter((option) => /unconfined|=disable/.test(option)),
+    memory: HostConfig.Memory ?? 0,
+    memoryAndSwap: HostConfig.MemorySwap ?? 0,
+    cpus: (HostConfig.NanoCpus ?? 0) / 1e9,
+    pids: HostConfig.PidsLimit ?? 0,
+    devices: (HostConfig.Devices ?? []).length,
+    hostPid: HostConfig.PidMode === "host",
+    hostIpc: HostConfig.IpcMode === "host",
+    log: HostConfig.LogConfig?.Type ?? "",
+  }
+}
+
+function askedOfEngine(spec: ContainerSpec): Record<string, unknown> {
+  const { HostConfig: asked } = spec
+  return {
+    image: spec.Image,
+    ...(asked["Runtime"] === undefined ? {} : { runtime: asked["Runtime"] }),
+    user: spec.User,
+    network: asked.NetworkMode,
+    readOnlyRoot: asked.ReadonlyRootfs,
+    privileged: false,
+    capabilities: asked.CapAdd.map((name) => name.replace(/^CAP_/, "")).toSorted(),
+    noNewPrivileges: asked.SecurityOpt.includes("no-new-privileges"),
+    unconfined: asked.SecurityOpt.filter((option) => option.includes("unconfined")),
+    memory: asked.Memory,
+    memoryAndSwap: asked.MemorySwap,
+    cpus: asked.NanoCpus / 1e9,
+    pids: asked.PidsLimit,
+    devices: 0,
+    hostPid: false,
+    hostIpc: false,
+  }
+}
+
+function compare(effective: Record<string, unknown>, asked: Record<string, unknown>): SettingDifference[] {
+  return Object.keys(asked)
+    .filter((setting) => show(effective[setting]) !== show(asked[setting]))
+    .map((setting) => ({ setting, asked: asked[setting], effective: effective[setting] }))
+}
+
+// Nothing may be mounted that was not asked for: an image can declare volumes of its own.
+function compareMounts(
+  { HostConfig }: ContainerSpec,
+  { Mounts }: Docker.ContainerInspectInfo,
+): SettingDifference[] {
+  const asked = new Map(
+    ((HostConfig["Mounts"] ?? []) as { Target: string; ReadOnly: boolean }[]).map(({ Target, ReadOnly }) => [
+      Target,
+      ReadOnly,
+    ]),
+  )
+  const tmpfs = Object.keys(HostConfig.Tmpfs)
+  const found = (Mounts ?? []).filter(({ Type, Destination }) => {
+    return !(String(Type) === "tmpfs" && tmpfs.includes(Destination))
+  })
+  const foreign = found.filter(({ Destination, RW }) => asked.get(Destination) !== !RW)
+  return foreign.map(({ Destination, RW }) => ({
+    setting: `mount of ${Destination}`,
+    asked: asked.has(Destination) ? "read-only" : "absent",
+    effective: RW ? "writable" : "read-only",
+  }))
+}
+
+function readKernel({ status, interfaces, root, workspace, cgroup }: Facts): Record<string, unknown> {
+  return { kernel: { ...status, interfaces, readOnlyRoot: root.readOnly, workspace, cgroup } }
+}
+
+function show(value: unknown): string {
+  return JSON.stringify(value) ?? "absent"
+}

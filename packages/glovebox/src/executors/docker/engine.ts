@@ -1,0 +1,276 @@
+import { Agent } from "node:http"
+import type { Duplex } from "node:stream"
+import type Docker from "dockerode"
+import { GloveboxError } from "../../core/index.ts"
+import { type EngineAddress } from "./engine-address.ts"
+import { engineFailure, engineSaid, statusOf } from "./engine-failure.ts"
+import type { ContainerSpec } from "./container-spec.ts"
+import { sshAgent } from "./ssh-connection.ts"
+
+export interface EngineInfo {
+  readonly version: string
+  readonly name: string
+  readonly operatingSystem: string
+  readonly architecture: string
+  readonly cgroupVersion: string
+  readonly defaultRuntime: string
+  /** By name: how the engine starts it. */
+  readonly runtimes: Readonly<Record<string, { readonly path: string; readonly args: readonly string[] }>>
+  readonly isPodman: boolean
+}
+
+export interface EngineImage {
+  readonly id: string
+  readonly repoDigests: readonly string[]
+  readonly labels: Readonly<Record<string, string>>
+  /** Places it declares as volumes. */
+  readonly volumes: readonly string[]
+}
+
+export interface FoundContainer {
+  readonly id: string
+  readonly name: string
+  readonly image: string
+  readonly state: string
+  readonly createdAt: Date
+  readonly labels: Readonly<Record<string, string>>
+}
+
+export interface PullProgress {
+  readonly image: string
+  readonly layer?: string | undefined
+  readonly status: string
+  readonly current?: number | undefined
+  readonly total?: number | undefined
+}
+
+/** The part of the Docker Engine API that executors need, with typed errors. */
+export class Engine {
+  readonly address: EngineAddress
+  readonly #client: Promise<Docker>
+  readonly #agent: Agent
+
+  constructor(address: EngineAddress) {
+    this.address = address
+    this.#agent = address.kind === "ssh" ? sshAgent(address) : new Agent({ keepAlive: true })
+    this.#client = loadClient(address, this.#agent)
+    // Whoever asks first reports it.
+    this.#client.catch(() => {})
+  }
+
+  get isLocal(): boolean {
+    return this.address.kind === "socket"
+  }
+
+  async info(signal?: AbortSignal): Promise<EngineInfo> {
+    const limit = AbortSignal.timeout(15_000)
+    const abortSignal = signal ? AbortSignal.any([signal, limit]) : limit
+    return this.#ask("say what it is", async (docker) => {
+      // The published types know less than the client does.
+      const client = docker as unknown as Record<"info" | "version", (options: object) => Promise<Answer>>
+      const [info, version] = await Promise.all([
+        client.info({ abortSignal }),
+        client.version({ abortSignal }),
+      ])
+      return readInfo(info, version)
+    })
+  }
+
+  async image(name: string): Promise<EngineImage | undefined> {
+    return this.#ask(`look at the image ${name}`, async (docker) => {
+      try {
+        const image = await docker.getImage(name).inspect()
+        return {
+          id: image.Id,
+          repoDigests: image.RepoDigests ?? [],
+          labels: image.Config?.Labels ?? {},
+          volumes: Object.keys(image.Config?.Volumes ?? {}),
+        }
+      } catch (error) {
+        if (statusOf(error) === 404) return undefined
+        throw error
+      }
+    })
+  }
+
+  async pull(
+    image: string,
+    onProgress: (progress: PullProgress) => void,
+    signal?: AbortSignal,
+  ): Promise<void> {
+    await this.#ask(`pull ${image}`, async (docker) => {
+      const stream = (await docker.pull(image, signal ? { abortSignal: signal } : {})) as Duplex
+      const stop = (): void =>
+        void stream.destroy(signal?.reason instanceof Error ? signal.reason : undefined)
+      signal?.addEventListener("abort", stop, { once: true })
+      try {
+        await followPull(docker, stream, image, onProgress)
+      } finally {
+        signal?.removeEventListener("abort", stop)
+      }
+    })
+    signal?.throwIfAborted()
+  }
+
+  async create(spec: ContainerSpec, name?: string): Promise<string> {
+    return this.#ask("create a container", async (docker) => {
+      try {
+        const container = await docker.createContainer({
+          ...(spec as unknown as Docker.ContainerCreateOptions),
+          ...(name === undefined ? {} : { name }),
+        })
+        return container.id
+      } catch (error) {
+        if (statusOf(error) === 409 && name !== undefined) {
+          throw new GloveboxError(
+            "CONTAINER_NAME_TAKEN",
+            `There is a container named ${name} already, and it is left alone: choose another containerName.`,
+            { cause: error },
+          )
+        }
+        throw error
+      }
+    })
+  }
+
+  /** The container's stdin, and its stdout and stderr in the engine's frames. */
+  async attach(id: string): Promise<Duplex> {
+    return this.#ask("attach to a container", async (docker) => {
+      const streams = { stream: true, stdin: true, stdout: true, stderr: true }
+      // In the query alone: Podman gives a body to the container as its first input.
+      const options = { ...streams, hijack: true, _query: streams, _body: {} }
+      return (await docker.getContainer(id).attach(options)) as Duplex
+    })
+  }
+
+  async start(id: string): Promise<void> {
+    await this.#ask("start a container", async (docker) => docker.getContainer(id).start())
+  }
+
+  async inspect(id: string): Promise<Docker.ContainerInspectInfo> {
+    return this.#ask("inspect a container", async (docker) => docker.getContainer(id).inspect())
+  }
+
+  /** Kills and removes it; one that is gone or going is no error. */
+  async remove(id: string): Promise<void> {
+    await this.#ask("remove a container", async (docker) => {
+      for (let attempt = 1; ; attempt += 1) {
+        try {
+          await docker.getContainer(id).remove({ force: true, v: true })
+          return
+        } catch (error) {
+          const status = statusOf(error)
+          if (status === 404 || (status === 409 && /in progress/.test(engineSaid(error)))) return
+          // Podman says so of a container that is just ending.
+          if (attempt === 5 || status !== 500) throw error
+          await new Promise((resolve) => setTimeout(resolve, 50 * attempt))
+        }
+      }
+    })
+  }
+
+  /** Ends it, and leaves it where it is; one that has ended is no error. */
+  async kill(id: string): Promise<void> {
+    await this.#ask("kill a container", async (docker) => {
+      try {
+        await docker.getContainer(id).kill()
+      } catch (error) {
+        if (statusOf(error) !== 404 && statusOf(error) !== 409) throw error
+      }
+    })
+  }
+
+  async list(labels: readonly string[]): Promise<FoundContainer[]> {
+    return this.#ask("list its containers", async (docker) => {
+      const found = await docker.listContainers({ all: true, filters: { label: [...labels] } })
+      return found.map(({ Id, Names, Image, State, Created, Labels }) => ({
+        id: Id,
+        name: (Names?.[0] ?? "").replace(/^\//, ""),
+        image: Image,
+        state: State,
+        createdAt: new Date(Created * 1000),
+        labels: Labels ?? {},
+      }))
+    })
+  }
+
+  /** Runs a request that this class has no method for. */
+  async ask<T>(doing: string, request: (docker: Docker) => Promise<T>): Promise<T> {
+    return this.#ask(doing, request)
+  }
+
+  close(): void {
+    this.#agent.destroy()
+  }
+
+  async #ask<T>(doing: string, request: (docker: Docker) => Promise<T>): Promise<T> {
+    try {
+      return await request(await this.#client)
+    } catch (error) {
+      throw engineFailure(error, doing, this.address.url)
+    }
+  }
+}
+
+// Loaded on first use: it is large, and other executors do without it.
+async function loadClient(address: EngineAddress, agent: Agent): Promise<Docker> {
+  const { default: Client } = await import("dockerode")
+  return new Client(clientOptions(address, agent))
+}
+
+// The client passes the agent on to Node's http, which its types do not say.
+function clientOptions(address: EngineAddress, agent: Agent): Docker.DockerOptions & { agent?: Agent } {
+  if (address.kind === "socket") return { socketPath: address.path, agent }
+  if (address.kind === "ssh") return { host: "localhost", port: 80, protocol: "http", agent }
+  const { host, port, tls } = address
+  return tls === undefined
+    ? { host, port, protocol: "http", agent }
+    : { host, port, protocol: "https", ...tls }
+}
+
+type Answer = Readonly<Record<string, unknown>>
+
+function readInfo(info: Answer, version: Answer): EngineInfo {
+  const text = (value: unknown): string => (typeof value === "string" ? value : "")
+  const runtimes = (info["Runtimes"] ?? {}) as Record<string, { path?: string; runtimeArgs?: string[] }>
+  const components = (version["Components"] ?? []) as readonly { readonly Name?: string }[]
+  return {
+    version: text(info["ServerVersion"]),
+    name: text(info["Name"]),
+    operatingSystem: text(info["OperatingSystem"]),
+    architecture: text(info["Architecture"]),
+    cgroupVersion: text(info["CgroupVersion"]),
+    defaultRuntime: text(info["DefaultRuntime"]),
+    runtimes: Object.fromEntries(
+      Object.entries(runtimes).map(([name, { path, runtimeArgs }]) => [
+        name,
+        { path: path ?? "", args: runtimeArgs ?? [] },
+      ]),
+    ),
+    isPodman: components.some(({ Name }) => Name === "Podman Engine"),
+  }
+}
+
+interface PullLine {
+  readonly status?: string
+  readonly id?: string
+  readonly error?: string
+  readonly progressDetail?: { readonly current?: number; readonly total?: number }
+}
+
+async function followPull(
+  docker: Docker,
+  stream: Duplex,
+  image: string,
+  onProgress: (progress: PullProgress) => void,
+): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    const onLine = ({ status, id, progressDetail }: PullLine): void => {
+      const { current, total } = progressDetail ?? {}
+      onProgress({ image, layer: id, status: status ?? "", current, total })
+    }
+    docker.modem.followProgress(stream, (error: Error | null) => (error ? reject(error) : resolve()), onLine)
+    stream.once("error", reject)
+    stream.once("close", () => reject(new Error("the engine closed the connection")))
+  })
+}

@@ -1,0 +1,332 @@
+import { GloveboxError } from "../../core/index.ts"
+import { workspacePath } from "../workspace-path.ts"
+import { type AgentFrame, AgentFrames, broken, encodeFrame, encodeJsonFrame } from "./agent-frames.ts"
+import { type Answer, type Facts, readAnswer } from "./agent-answers.ts"
+import type { Channel } from "./channel.ts"
+import type { WorkspaceFile } from "../workspace-file.ts"
+import { OrderedWriter } from "./ordered-writer.ts"
+import type { Collected, CollectLimits, RunEnd, RunRequest, SandboxAgent } from "./sandbox-agent.ts"
+
+const LONGEST_FRAME = 1024 ** 2
+const STDERR_KEPT = 8192
+
+/** What the agent is doing; it does one thing at a time. */
+type Work =
+  | { readonly kind: "boot"; readonly done: (facts: Facts) => void; readonly fail: (error: Error) => void }
+  | {
+      readonly kind: "run"
+      readonly id: number
+      readonly request: RunRequest
+      /** Why the run is worth nothing, although it has to end first. */
+      failure: GloveboxError | undefined
+      readonly done: (end: RunEnd) => void
+      readonly fail: (error: Error) => void
+    }
+  | Collecting
+
+interface Collecting {
+  readonly kind: "collect"
+  readonly limits: CollectLimits
+  readonly files: WorkspaceFile[]
+  readonly removed: string[]
+  bytes: number
+  /** The file whose content is coming. */
+  open: Incoming | undefined
+  /** Whether a file had a name that no workspace takes. */
+  refused: boolean
+  readonly done: (collected: Collected) => void
+  readonly fail: (error: Error) => void
+}
+
+interface Incoming {
+  readonly path: string | undefined
+  readonly content: Buffer
+  readonly executable: boolean
+  at: number
+}
+
+/** The host's side of `resident.py`. */
+export class FramedAgent implements SandboxAgent {
+  readonly #channel: Channel
+  // Whatever is asked for comes after the files that were put before.
+  readonly #writer: OrderedWriter
+  readonly #lost = new AbortController()
+  #facts: Facts | undefined
+  #work: Work | undefined
+  #runs = 0
+  #stderr = ""
+  #putFailure: GloveboxError | undefined
+  #idle = Promise.resolve()
+
+  private constructor(channel: Channel) {
+    this.#channel = channel
+    this.#writer = new OrderedWriter(channel)
+  }
+
+  /** Waits for the agent's first words. */
+  static async greet(channel: Channel): Promise<FramedAgent> {
+    const agent = new FramedAgent(channel)
+    const facts = await new Promise<Facts>((done, fail) => {
+      agent.#work = { kind: "boot", done, fail }
+      agent.#listen()
+    })
+    agent.#facts = facts
+    return agent
+  }
+
+  get programs(): Readonly<Record<string, string | null>> {
+    return this.#facts?.programs ?? {}
+  }
+
+  get hasReadyInterpreter(): boolean {
+    return this.#facts?.ready ?? false
+  }
+
+  get facts(): Readonly<Record<string, unknown>> {
+    return this.#facts ?? {}
+  }
+
+  get lost(): AbortSignal {
+    return this.#lost.signal
+  }
+
+  async put(files: Iterable<WorkspaceFile>): Promise<void> {
+    await this.#writer.write(putFrames(files))
+  }
+
+  remove(paths: readonly string[]): void {
+    const frames: Buffer[] = []
+    for (let at = 0; at < paths.length; at += 128) {
+      frames.push(encodeJsonFrame("U", { paths: paths.slice(at, at + 128) }))
+    }
+    void this.#writer.write(frames)
+  }
+
+  async run(request: RunRequest): Promise<RunEnd> {
+    const pending = this.#writer.pending()
+    if (pending) await pending
+    const failure = this.#putFailure
+    this.#putFailure = undefined
+    if (failure) throw failure
+    this.#runs += 1
+    const id = this.#runs
+    return this.#start((done, fail) => {
+      this.#work = { kind: "run", id, request, failure: undefined, done, fail }
+      void this.#channel.write(encodeJsonFrame("X", { id, argv: request.argv, how: request.how }))
+    })
+  }
+
+  kill(): void {
+    void this.#channel.write(encodeFrame("K"))
+  }
+
+  async collect(limits: CollectLimits): Promise<Collected> {
+    return this.#start((done, fail) => {
+      this.#work = {
+        kind: "collect",
+        limits,
+        files: [],
+        removed: [],
+        bytes: 0,
+        open: undefined,
+        refused: false,
+        done,
+        fail,
+      }
+      void this.#channel.write(encodeJsonFrame("C", limits))
+    })
+  }
+
+  async whenIdle(): Promise<void> {
+    await this.#idle
+  }
+
+  ping(): void {
+    void this.#channel.write(encodeFrame("N"))
+  }
+
+  ref(isNeeded: boolean): void {
+    this.#channel.ref(isNeeded)
+  }
+
+  pause(): void {
+    this.#channel.pause()
+  }
+
+  resume(): void {
+    this.#channel.resume()
+  }
+
+  close(): void {
+    this.#channel.close()
+  }
+
+  async #start<T>(begin: (done: (value: T) => void, fail: (error: Error) => void) => void): Promise<T> {
+    const pending = this.#writer.pending()
+    if (pending) await pending
+    if (this.#lost.signal.aborted) throw this.#lost.signal.reason as Error
+    if (this.#work) throw new Error("The agent does one thing at a time.")
+    const work = new Promise<T>(begin)
+    this.#idle = work.then(
+      () => {},
+      () => {},
+    )
+    return work
+  }
+
+  #listen(): void {
+    const frames = new AgentFrames((frame) => this.#onFrame(frame))
+    this.#channel.listen({
+      onStdout: (bytes) => frames.push(bytes),
+      onStderr: (bytes) => {
+        this.#stderr = (this.#stderr + bytes.toString("utf8")).slice(-STDERR_KEPT)
+      },
+      onEnd: (error) => this.#onEnd(error),
+    })
+  }
+
+  #onEnd(error: Error | undefined): void {
+    const said = this.#stderr.trim()
+    const reason = GloveboxError.is(error, "SANDBOX_BROKEN")
+      ? error
+      : new GloveboxError(
+          "SANDBOX_LOST",
+          `The sandbox's container ended before its work was done${error ? ` (${error.message})` : ""}${said === "" ? "" : `; its agent said: ${said}`}.`,
+          { cause: error },
+        )
+    this.#lost.abort(reason)
+    this.#take()?.fail(reason)
+  }
+
+  #take(): Work | undefined {
+    const work = this.#work
+    this.#work = undefined
+    return work
+  }
+
+  #onFrame({ type, payload }: AgentFrame): void {
+    const work = this.#work
+    if (type === "!") return this.#onFailure(readAnswer("!", payload))
+    if (work?.kind === "run") return this.#onRunFrame(work, type, payload)
+    if (work?.kind === "collect") return this.#onCollectFrame(work, type, payload)
+    if (work?.kind === "boot" && type === "R") {
+      const facts = readAnswer("R", payload)
+      this.#take()
+      return work.done(facts)
+    }
+    throw broken(`a frame "${type}" that nobody asked for`)
+  }
+
+  #onRunFrame(work: Extract<Work, { kind: "run" }>, type: string, payload: Buffer): void {
+    if (type === "o") return work.request.onOutput("stdout", payload)
+    if (type === "e") return work.request.onOutput("stderr", payload)
+    if (type !== "x") throw broken(`a frame "${type}" while a block ran`)
+    const { id, code, signal, limits } = readAnswer("x", payload)
+    if (id !== work.id) throw broken("the end of another block")
+    if ((code === null) === (signal === null)) throw broken("an end that is neither an exit nor a signal")
+    this.#take()
+    if (work.failure) work.fail(work.failure)
+    else work.done({ code, signal, limits })
+  }
+
+  #onCollectFrame(work: Collecting, type: string, payload: Buffer): void {
+    if (work.open) {
+      if (type !== "d") throw broken(`a frame "${type}" within a file`)
+      return this.#onContent(work, work.open, payload)
+    }
+    if (type === "f") return this.#onFile(work, readAnswer("f", payload))
+    if (type === "v") {
+      if (work.removed.length >= 10 * work.limits.maxFiles + 1000) throw broken("too many removed files")
+      const path = safePath(readAnswer("v", payload).path)
+      if (path !== undefined) work.removed.push(path)
+      return
+    }
+    if (type !== "c") throw broken(`a frame "${type}" while files were collected`)
+    const { over } = readAnswer("c", payload)
+    this.#take()
+    work.done({ files: work.files, removed: work.removed, over: over || work.refused })
+  }
+
+  #onFile(work: Collecting, { path, size, mode }: Answer<"f">): void {
+    work.bytes += size
+    if (work.files.length >= work.limits.maxFiles || work.bytes > work.limits.maxBytes) {
+      throw broken("more files than were asked for")
+    }
+    work.open = {
+      path: safePath(path),
+      content: Buffer.alloc(size),
+      executable: (mode & 0o100) !== 0,
+      at: 0,
+    }
+    if (size === 0) this.#closeFile(work, work.open)
+  }
+
+  #onContent(work: Collecting, file: Incoming, payload: Buffer): void {
+    if (payload.length === 0 || file.at + payload.length > file.content.length) {
+      throw broken("a file longer than it said")
+    }
+    payload.copy(file.content, file.at)
+    file.at += payload.length
+    if (file.at === file.content.length) this.#closeFile(work, file)
+  }
+
+  #closeFile(work: Collecting, { path, content, executable }: Incoming): void {
+    work.open = undefined
+    if (path === undefined) work.refused = true
+    else work.files.push({ path, content, executable })
+  }
+
+  #onFailure({ op, message, path, program, id }: Answer<"!">): void {
+    const work = this.#work
+    if (op === "U" || op === "N") return
+    if (op === "P" || op === "D") {
+      const failure = new GloveboxError(
+        "WORKSPACE_FAILED",
+        `The file ${path ?? ""} could not be put into the sandbox's workspace: ${message}. limits.workspace and limits.files bound what it holds.`,
+      )
+      if (work?.kind !== "run") this.#putFailure ??= failure
+      else {
+        // The block must not go on without its files.
+        work.failure ??= failure
+        this.kill()
+      }
+      return
+    }
+    if (work?.kind !== "run" && work?.kind !== "collect") throw broken("a failure that nobody waits for")
+    if (op !== (work.kind === "run" ? "X" : "C")) throw broken(`the failure of a frame "${op}"`)
+    if (work.kind === "run" && id !== work.id) throw broken("the failure of another block")
+    this.#take()
+    const isMissing = program !== undefined
+    work.fail(
+      new GloveboxError(
+        isMissing ? "LANGUAGE_UNAVAILABLE" : "SANDBOX_BROKEN",
+        isMissing
+          ? `The sandbox has no program ${program}: ${message}`
+          : `The sandbox's agent could not do its work: ${message}`,
+      ),
+    )
+  }
+}
+
+function* putFrames(files: Iterable<WorkspaceFile>): Generator<Buffer> {
+  for (const { path, content, executable } of files) {
+    const mode = executable ? 0o755 : 0o644
+    const header = Buffer.from(JSON.stringify({ path, mode, size: content.length }), "utf8")
+    const length = Buffer.alloc(2)
+    length.writeUInt16BE(header.length)
+    const first = content.subarray(0, LONGEST_FRAME - header.length - 2)
+    yield encodeFrame("P", length, header, first)
+    for (let at = first.length; at < content.length; at += LONGEST_FRAME) {
+      yield encodeFrame("D", content.subarray(at, at + LONGEST_FRAME))
+    }
+  }
+}
+
+// A program may name its files as it likes; what no workspace takes stays behind.
+function safePath(path: string): string | undefined {
+  try {
+    return workspacePath(path)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,6 @@
+export { DockerCommandLineCodeExecutor } from "./docker-command-line-code-executor.ts"
+export type { DockerCommandLineCodeExecutorOptions, PullPolicy } from "./docker-options.ts"
+export type { DeviceRequest } from "./container-spec.ts"
+export type { EngineAddressOptions, EngineTls } from "./engine-address.ts"
+export type { PullProgress } from "./engine.ts"
+export type { DockerExecutorEvent } from "./executor-event.ts"

@@ -1,0 +1,74 @@
+import type { PolicyFields } from "../../policy/index.ts"
+import type { Facts } from "./agent-answers.ts"
+import { isGvisor } from "./choose-runtime.ts"
+import { type ContainerSpec, WORKSPACE } from "./container-spec.ts"
+
+/** A setting that is not what was asked for. */
+export interface SettingDifference {
+  readonly setting: string
+  readonly asked: unknown
+  readonly effective: unknown
+}
+
+/** Where the kernel's own words differ from the policy. What cannot be read from inside is left to the engine's word. */
+export function kernelDifferences(
+  policy: PolicyFields,
+  spec: ContainerSpec,
+  facts: Facts,
+  runtime: string,
+): SettingDifference[] {
+  const { limits } = policy
+  const { status, cgroup, workspace, interfaces, root } = facts
+  const differences: SettingDifference[] = []
+  const check = (setting: string, effective: unknown, asked: unknown): void => {
+    if (JSON.stringify(effective) !== JSON.stringify(asked)) differences.push({ setting, effective, asked })
+  }
+  const checkIfRead = (setting: string, effective: unknown, asked: unknown): void => {
+    if (effective !== undefined && effective !== null) check(setting, effective, asked)
+  }
+  check("user", `${facts.uid}:${facts.gid}`, policy.user)
+  if (policy.network === "none") {
+    checkIfRead(
+      "network interfaces",
+      interfaces?.filter((name) => name !== "lo"),
+      [],
+    )
+  }
+  if (policy.readOnlyRoot) checkIfRead("the root's read-only flag", root.readOnly, true)
+  if (Object.hasOwn(spec.HostConfig.Tmpfs, WORKSPACE)) {
+    check("workspace within its bytes", isWithin(workspace.bytes, limits.workspace), true)
+    if (countsFiles(spec, runtime)) {
+      check("workspace within its files", isWithin(workspace.files, limits.files), true)
+    }
+  }
+  // A runtime with a kernel of its own keeps these outside, where nothing in it can see them.
+  if (isGvisor(runtime)) return differences
+  checkIfRead("NoNewPrivs", status["NoNewPrivs"], "1")
+  if (policy.seccomp === "strict" || "profile" in policy.seccomp) {
+    checkIfRead("Seccomp", status["Seccomp"], "2")
+  }
+  checkIfRead("capability bounds", countBits(status["CapBnd"]), policy.capabilities.length)
+  checkIfRead("memory limit of the cgroup", cgroup.memory, limits.memory)
+  checkIfRead("process limit of the cgroup", cgroup.pids, limits.pids)
+  return differences
+}
+
+/** Limits that this engine or runtime keeps only by others, in words. */
+export function indirectLimits(spec: ContainerSpec, runtime: string): string[] {
+  if (countsFiles(spec, runtime)) return []
+  return ["limits.files: the workspace's files are not counted here, and are bounded by limits.memory alone"]
+}
+
+function countsFiles({ HostConfig }: ContainerSpec, runtime: string): boolean {
+  return !isGvisor(runtime) && (HostConfig.Tmpfs[WORKSPACE]?.includes("nr_inodes=") ?? true)
+}
+
+// A page more is how the kernel rounds.
+function isWithin(found: number | null, limit: number): boolean {
+  return found !== null && found > 0 && found <= limit + 4096
+}
+
+function countBits(mask: string | null | undefined): number | undefined {
+  if (mask === undefined || mask === null || !/^[0-9a-f]+$/i.test(mask)) return undefined
+  return [...BigInt(`0x${mask}`).toString(2)].filter((bit) => bit === "1").length
+}

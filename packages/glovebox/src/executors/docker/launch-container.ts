@@ -1,0 +1,87 @@
+import type { PolicyFields } from "../../policy/index.ts"
+import type { AgentKind } from "./agent-command.ts"
+import type { Facts } from "./agent-answers.ts"
+import { Channel } from "./channel.ts"
+import type { ContainerSpec } from "./container-spec.ts"
+import { type EffectiveSettings, effectiveSettings } from "./effective-settings.ts"
+import type { Engine } from "./engine.ts"
+import { FramedAgent } from "./framed-agent.ts"
+import { LineAgent } from "./line-agent.ts"
+import type { SandboxAgent } from "./sandbox-agent.ts"
+
+const BOOT_LIMIT_MS = 60_000
+
+export interface LaunchOptions {
+  readonly engine: Engine
+  readonly policy: PolicyFields
+  readonly spec: ContainerSpec
+  readonly kind: AgentKind
+  readonly name?: string | undefined
+  /** Whether the container stays, stopped, when its work is done. */
+  readonly keep: boolean
+}
+
+/** A running container whose agent waits for work. */
+export interface SandboxContainer extends AsyncDisposable {
+  readonly id: string
+  readonly agent: SandboxAgent
+  readonly effective: EffectiveSettings
+  /** Ends everything in it and removes it; once, however often it is called. */
+  destroy(): Promise<void>
+}
+
+/** The image has not the program that the agent needs. */
+export class AgentProgramMissing extends Error {
+  override readonly name = "AgentProgramMissing"
+}
+
+/** Creates a container, starts it, hears its agent, and checks that it is what the policy asked for. */
+export async function launchContainer(options: LaunchOptions): Promise<SandboxContainer> {
+  const { engine, policy, spec, kind, name, keep } = options
+  const id = await engine.create(spec, name)
+  let removal: Promise<void> | undefined
+  const remove = async (): Promise<void> => (removal ??= engine.remove(id))
+  let channel: Channel | undefined
+  try {
+    channel = new Channel(await engine.attach(id))
+    await start(engine, id)
+    const [agent, inspected] = await Promise.all([greet(kind, channel), engine.inspect(id)])
+    const facts = kind === "python" ? (agent.facts as Facts) : undefined
+    const effective = effectiveSettings(policy, spec, inspected, facts)
+    const destroy = async (): Promise<void> => {
+      agent.close()
+      await (keep ? engine.kill(id) : remove())
+    }
+    return { id, agent, effective, destroy, [Symbol.asyncDispose]: destroy }
+  } catch (error) {
+    channel?.close()
+    // The cause is worth more to the caller than a failed removal, which a sweep makes good.
+    await remove().catch(() => {})
+    throw error
+  }
+}
+
+async function greet(kind: AgentKind, channel: Channel): Promise<SandboxAgent> {
+  const timer = setTimeout(() => channel.close(), BOOT_LIMIT_MS)
+  try {
+    return await (kind === "python" ? FramedAgent.greet(channel) : LineAgent.greet(channel))
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+async function start(engine: Engine, id: string): Promise<void> {
+  try {
+    await engine.start(id)
+  } catch (error) {
+    const text = error instanceof Error ? error.message : ""
+    if (
+      /executable file .*not found|exec: "[^"]*": (?:stat|no such file)|no such file or directory.*exec/i.test(
+        text,
+      )
+    ) {
+      throw new AgentProgramMissing(text, { cause: error })
+    }
+    throw error
+  }
+}

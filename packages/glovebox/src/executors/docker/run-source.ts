@@ -1,0 +1,50 @@
+import { abortable } from "../../internal/abortable.ts"
+import type { Workspace, WorkspaceChanges } from "../workspace.ts"
+import type { ContainerPool } from "./container-pool.ts"
+import type { LeasedSandbox, SandboxSource, WorkspaceGap } from "./sandbox-source.ts"
+
+/** A fresh container for each call; files travel with the calls. */
+export class RunSource implements SandboxSource {
+  readonly #pool: ContainerPool
+  readonly #workspace: Workspace | undefined
+
+  constructor(pool: ContainerPool, workspace: Workspace | undefined) {
+    this.#pool = pool
+    this.#workspace = workspace
+  }
+
+  async acquire(signal: AbortSignal): Promise<LeasedSandbox> {
+    return takeFrom(this.#pool, signal)
+  }
+
+  async gap(): Promise<WorkspaceGap> {
+    return { files: (await this.#workspace?.read()) ?? [], gone: [] }
+  }
+
+  async keep(changes: WorkspaceChanges): Promise<boolean> {
+    if (changes.files.length === 0 && changes.removed.length === 0) return true
+    return (await this.#workspace?.apply(changes)) ?? true
+  }
+
+  release({ container }: LeasedSandbox): void {
+    void this.#pool.release(container)
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.close()
+  }
+}
+
+/** A container of the pool, or the signal's reason; a container that comes too late is let go. */
+export async function takeFrom(pool: ContainerPool, signal: AbortSignal): Promise<LeasedSandbox> {
+  const taking = pool.take()
+  try {
+    return await abortable(taking, signal)
+  } catch (error) {
+    taking.then(
+      ({ container }) => void pool.release(container),
+      () => {},
+    )
+    throw error
+  }
+}

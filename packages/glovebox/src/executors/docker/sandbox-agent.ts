@@ -1,0 +1,55 @@
+import type { WorkspaceFile } from "../workspace-file.ts"
+
+export interface RunRequest {
+  /** The program, its arguments, and the file last. */
+  readonly argv: readonly string[]
+  /** Started anew, or by fork of the interpreter that is ready. */
+  readonly how: "exec" | "fork"
+  readonly onOutput: (stream: "stdout" | "stderr", bytes: Buffer) => void
+}
+
+export interface RunEnd {
+  readonly code: number | null
+  readonly signal: number | null
+  readonly limits: readonly ("memory" | "pids" | "workspace")[]
+}
+
+export interface CollectLimits {
+  readonly maxFiles: number
+  readonly maxBytes: number
+}
+
+export interface Collected {
+  readonly files: readonly WorkspaceFile[]
+  readonly removed: readonly string[]
+  /** Whether a limit cut it short. */
+  readonly over: boolean
+}
+
+/** What the host asks of the agent inside a container, whichever agent it is. One thing at a time. */
+export interface SandboxAgent {
+  /** Where each program was found. */
+  readonly programs: Readonly<Record<string, string | null>>
+  /** Whether Python code can run by fork. */
+  readonly hasReadyInterpreter: boolean
+  /** What the agent saw of its own confinement. */
+  readonly facts: Readonly<Record<string, unknown>>
+  /** Aborts, with the reason, when the container is gone or has misbehaved. */
+  readonly lost: AbortSignal
+  put(files: Iterable<WorkspaceFile>): Promise<void>
+  remove(paths: readonly string[]): void
+  /** Resolves when nothing of the block is left. */
+  run(request: RunRequest): Promise<RunEnd>
+  /** Ends the block that runs; its `run` resolves. */
+  kill(): void
+  collect(limits: CollectLimits): Promise<Collected>
+  /** Resolves when the agent has nothing to do, or is lost. */
+  whenIdle(): Promise<void>
+  /** Tells an idle agent that its host is alive. */
+  ping(): void
+  /** Whether the process may end while the agent has nothing to do. */
+  ref(isNeeded: boolean): void
+  pause(): void
+  resume(): void
+  close(): void
+}

@@ -1,0 +1,22 @@
+import type { Artifact, BlockResult, CodeResult } from "./code-result.ts"
+
+/** What happens while code runs, in order; the last is `finished`. */
+export type ExecutionEvent =
+  | { readonly type: "started"; readonly blocks: number }
+  | {
+      readonly type: "block-started"
+      readonly block: number
+      readonly language: string
+      readonly codeFile: string
+    }
+  | OutputEvent
+  | { readonly type: "block-finished"; readonly block: number; readonly result: BlockResult }
+  | { readonly type: "artifact"; readonly artifact: Artifact }
+  | { readonly type: "finished"; readonly result: CodeResult }
+
+/** Output as it comes: never half a character. */
+export interface OutputEvent {
+  readonly type: "stdout" | "stderr"
+  readonly block: number
+  readonly text: string
+}

@@ -1,0 +1,30 @@
+import type { WorkspaceFile } from "./workspace-file.ts"
+import type { Workspace, WorkspaceChanges, WorkspaceLimits } from "./workspace.ts"
+
+/** A workspace in this process's memory. */
+export class MemoryWorkspace implements Workspace {
+  readonly #limits: WorkspaceLimits
+  #files = new Map<string, WorkspaceFile>()
+
+  constructor(limits: WorkspaceLimits) {
+    this.#limits = limits
+  }
+
+  async read(): Promise<readonly WorkspaceFile[]> {
+    return [...this.#files.values()]
+  }
+
+  async apply({ files, removed }: WorkspaceChanges): Promise<boolean> {
+    const next = new Map(this.#files)
+    for (const path of removed) next.delete(path)
+    for (const file of files) next.set(file.path, file)
+    const bytes = [...next.values()].reduce((sum, { content }) => sum + content.length, 0)
+    if (next.size > this.#limits.maxFiles || bytes > this.#limits.maxBytes) return false
+    this.#files = next
+    return true
+  }
+
+  async clear(): Promise<void> {
+    this.#files.clear()
+  }
+}
