@@ -600,7 +600,6 @@ class ReadyInterpreter:
         for entry in sys.path_importer_cache.keys() - IMPORTERS_AT_START:
             del sys.path_importer_cache[entry]
         gc.enable()
-        gc.collect()
         gc.freeze()
 
     @staticmethod

@@ -14,6 +14,7 @@ function spec(policy: PolicyInput = {}, more: Partial<ContainerSpecInput> = {}):
     command: ["python3", "-c", "source", "{}"],
     architecture: "x86_64",
     runtime: "runc",
+    isPodman: false,
     labels: { "org.glovebox.owner": "me" },
     extraHosts: {},
     deviceRequests: [],
@@ -166,7 +167,7 @@ describe("containerSpec, mounts and volumes", () => {
   it("covers the image's volumes with almost nothing, and never the workspace with that", () => {
     const { Tmpfs } = spec({}, { imageVolumes: ["/data", "/workspace", "/tmp"] }).HostConfig
     expect(Object.keys(Tmpfs).toSorted()).toEqual(["/data", "/tmp", "/workspace"])
-    expect(Tmpfs["/data"]).toBe("rw,noexec,nosuid,nodev,size=64k,nr_inodes=16,mode=0755")
+    expect(Tmpfs["/data"]).toBe("rw,noexec,nosuid,nodev,size=64k,mode=0755,nr_inodes=16")
     expect(Tmpfs["/workspace"]).toContain(`size=${256 * MiB}`)
   })
 
@@ -184,6 +185,22 @@ describe("containerSpec, mounts and volumes", () => {
     ]
     const { Tmpfs } = spec({ mounts }, { imageVolumes: ["/data"] }).HostConfig
     expect(Object.keys(Tmpfs)).toEqual(["/tmp"])
+  })
+})
+
+describe("containerSpec, where limits are kept in another way", () => {
+  it("counts the guest's processes by gVisor's own limit, and the host's tasks by a wider one", () => {
+    const { PidsLimit, Ulimits } = spec({ limits: { pids: 10 } }, { runtime: "runsc" }).HostConfig
+    expect(PidsLimit).toBeGreaterThan(10)
+    expect(Ulimits).toContainEqual({ Name: "nproc", Soft: 10, Hard: 10 })
+    expect(spec().HostConfig["Ulimits"]).not.toContainEqual(expect.objectContaining({ Name: "nproc" }))
+  })
+
+  it("writes for Podman what Podman takes, and leaves it its own runtime", () => {
+    const { HostConfig } = spec({}, { isPodman: true, runtime: undefined })
+    expect(HostConfig).not.toHaveProperty("Runtime")
+    expect(HostConfig.SecurityOpt).toEqual(["no-new-privileges"])
+    expect(HostConfig.Tmpfs["/workspace"]).toBe(`rw,exec,nosuid,nodev,size=${256 * MiB},mode=0700,U`)
   })
 })
 

@@ -15,6 +15,7 @@ function specOf(policy: PolicyInput, imageVolumes: readonly string[] = []): Cont
     command: ["python3"],
     architecture: "x86_64",
     runtime: "runc",
+    isPodman: false,
     labels: {},
     extraHosts: {},
     deviceRequests: [],
@@ -131,9 +132,7 @@ describe("effectiveSettings", () => {
       "memory that others may join": { host: { IpcMode: "shareable" } },
       CgroupnsMode: { host: { CgroupnsMode: "host" } },
       UsernsMode: { host: { UsernsMode: "host" } },
-      UTSMode: { host: { UTSMode: "host" } },
       "no seccomp profile of ours": { host: { SecurityOpt: ["no-new-privileges"] } },
-      "systempaths=unconfined": { host: { MaskedPaths: [], ReadonlyPaths: [] } },
       GroupAdd: { host: { GroupAdd: ["docker"] } },
       Tmpfs: { host: { Tmpfs: { "/workspace": "rw,exec" } } },
     }
@@ -179,10 +178,13 @@ describe("effectiveSettings", () => {
     expect(refusal({ policy, facts: status({ CapBnd: "0000000000200000" }) })).toMatch(/capability/)
   })
 
-  it("tolerates what the kernel does not say, and a page of rounding", () => {
-    check({ facts: { interfaces: null, root: { readOnly: null }, workspace: { bytes: null, files: null } } })
+  it("tolerates what the kernel does not say, and a page of rounding, but not a workspace that nobody sees", () => {
+    check({ facts: { interfaces: null, root: { readOnly: null } } })
     check({ facts: { workspace: { bytes: 256 * 1024 ** 2 + 4096, files: 65_536 } } })
     check({ facts: { cgroup: { version: null, memory: null, swap: null, pids: null, cpus: null } } })
+    expect(refusal({ facts: { workspace: { bytes: null, files: null } } })).toMatch(
+      /workspace within its bytes/,
+    )
   })
 
   it("asks no host kernel under a runtime with a kernel of its own", () => {

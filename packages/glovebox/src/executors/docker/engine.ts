@@ -136,10 +136,21 @@ export class Engine {
   /** The container's stdin, and its stdout and stderr in the engine's frames. */
   async attach(id: string): Promise<Duplex> {
     return this.#ask("attach to a container", async (docker) => {
-      const streams = { stream: true, stdin: true, stdout: true, stderr: true }
-      // In the query alone: Podman gives a body to the container as its first input.
-      const options = { ...streams, hijack: true, _query: streams, _body: {} }
-      return (await docker.getContainer(id).attach(options)) as Duplex
+      // By the transport itself: `container.attach` sends a body, which Podman gives to the container as input.
+      const request = {
+        path: `/containers/${encodeURIComponent(id)}/attach?`,
+        method: "POST",
+        options: { stream: true, stdin: true, stdout: true, stderr: true },
+        file: Buffer.alloc(0),
+        isStream: true,
+        hijack: true,
+        statusCodes: { 101: true, 200: true, 404: "no such container" },
+      }
+      return new Promise<Duplex>((resolve, reject) => {
+        docker.modem.dial(request, (error: unknown, stream: unknown) =>
+          error ? reject(error) : resolve(stream as Duplex),
+        )
+      })
     })
   }
 
