@@ -1,10 +1,12 @@
 import { Command, CommanderError } from "commander"
 import { GloveboxError } from "../core/index.ts"
+import { CommandFailure, EXIT_FAILED, EXIT_USAGE } from "./command-failure.ts"
 import { type CommandOutput, processOutput } from "./command-output.ts"
+import { doctorCommand } from "./doctor-command.ts"
+import { execCommand } from "./exec-command.ts"
+import { gcCommand } from "./gc-command.ts"
 import { policyCommand } from "./policy-command.ts"
 import { version } from "./version.ts"
-
-const EXIT_USAGE = 2
 
 /** Runs the command line; gives the exit code instead of ending the process. */
 export async function main(argv: readonly string[]): Promise<number> {
@@ -15,9 +17,13 @@ export async function main(argv: readonly string[]): Promise<number> {
   } catch (error) {
     // Commander has printed what is wrong, and asks for 0 after --help.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE
+    if (error instanceof CommandFailure) {
+      output.note(error.message)
+      return error.exitCode
+    }
     if (!GloveboxError.is(error)) throw error
-    process.stderr.write(`glovebox: ${error.message}\n`)
-    return 1
+    output.note(error.message)
+    return EXIT_FAILED
   }
 }
 
@@ -26,9 +32,11 @@ function createProgram(output: CommandOutput): Command {
     .description("Agents that run the code they write, behind a wall you can prove.")
     .version(version(), "-V, --version", "print the version")
     .helpOption("-h, --help", "print this help")
+    .helpCommand(false)
     .showHelpAfterError("Run glovebox --help for what there is.")
     .exitOverride()
-  for (const command of [policyCommand(output)]) program.addCommand(inherit(command, program))
+  const commands = [execCommand, policyCommand, doctorCommand, gcCommand]
+  for (const command of commands) program.addCommand(inherit(command(output), program))
   // A word that is no command arrives here as an argument.
   program.allowExcessArguments(true).action((_options: unknown, { args }: Command) => {
     if (args[0] === undefined) program.outputHelp()

@@ -1,5 +1,5 @@
 import { GloveboxError } from "../../core/index.ts"
-import { checkMounts } from "../../policy/index.ts"
+import { SandboxPolicy, checkMounts } from "../../policy/index.ts"
 import { type AgentKind, agentCommand } from "./agent-command.ts"
 import { type ChosenRuntime, chooseRuntime } from "./choose-runtime.ts"
 import { containerSpec } from "./container-spec.ts"
@@ -11,6 +11,7 @@ import { findImage } from "./find-image.ts"
 import { AgentProgramMissing, type SandboxContainer, launchContainer } from "./launch-container.ts"
 import { ownerLabels } from "./ownership.ts"
 import { runInitCommand } from "./init-command.ts"
+import { LIBRARY, WHEELS, prepareImage } from "./prepared-image.ts"
 
 export interface LauncherOptions {
   readonly options: DockerOptions
@@ -26,7 +27,7 @@ export class ContainerLauncher {
   readonly engine: Engine
   readonly #launcher: LauncherOptions
   readonly #info: EngineInfo
-  readonly #image: EngineImage
+  #image: EngineImage
   readonly #runtime: ChosenRuntime
   #kind: AgentKind = "python"
   #count = 0
@@ -58,7 +59,9 @@ export class ContainerLauncher {
       const onProgress = (progress: Extract<DockerExecutorEvent, { type: "pull" }>["progress"]): void =>
         emit({ type: "pull", progress })
       const image = await findImage(engine, fields.image, options.pull, onProgress, signal)
-      return new ContainerLauncher(launcher, engine, info, image, runtime)
+      const containers = new ContainerLauncher(launcher, engine, info, image, runtime)
+      await containers.#prepareImage(image)
+      return containers
     } catch (error) {
       engine.close()
       throw error
@@ -92,15 +95,25 @@ export class ContainerLauncher {
     return { ...container, destroy, [Symbol.asyncDispose]: destroy }
   }
 
-  async #launchAgent(): Promise<SandboxContainer> {
+  async #prepareImage(base: EngineImage): Promise<void> {
+    const { options } = this.#launcher
+    const { wheelDir } = options
+    const mounts = wheelDir === undefined ? [] : [{ source: wheelDir, target: WHEELS, mode: "ro" as const }]
+    const policy = new SandboxPolicy({ ...options.policy.toJSON(), mounts })
+    await checkMounts(policy, { isRemote: !this.engine.isLocal })
+    const launch = async (): Promise<SandboxContainer> => this.#launchAgent(policy)
+    this.#image = await prepareImage({ engine: this.engine, base, options, launch })
+  }
+
+  async #launchAgent(policy = this.#launcher.options.policy): Promise<SandboxContainer> {
     try {
-      return await this.#launchKind(this.#kind)
+      return await this.#launchKind(this.#kind, policy)
     } catch (error) {
       if (!(error instanceof AgentProgramMissing)) throw error
       if (this.#kind === "python") {
         // No Python in the image: a shell will do, for this and all later ones.
         this.#kind = "sh"
-        return this.#launchAgent()
+        return this.#launchAgent(policy)
       }
       throw new GloveboxError(
         "IMAGE_UNAVAILABLE",
@@ -110,9 +123,9 @@ export class ContainerLauncher {
     }
   }
 
-  async #launchKind(kind: AgentKind): Promise<SandboxContainer> {
+  async #launchKind(kind: AgentKind, policy: SandboxPolicy): Promise<SandboxContainer> {
     const { options, owner } = this.#launcher
-    const { policy, containerName, isolation } = options
+    const { containerName, isolation } = options
     this.#count += 1
     const isKept = !options.autoRemove
     const spec = containerSpec({
@@ -133,7 +146,7 @@ export class ContainerLauncher {
       deviceRequests: options.deviceRequests,
       autoRemove: options.autoRemove,
       endsWithConnection: options.stopContainer,
-      env: {},
+      env: options.functions.length === 0 ? {} : { PYTHONPATH: LIBRARY },
     })
     const base = containerName ?? `glovebox-${owner.slice(0, 8)}`
     const name =

@@ -44,6 +44,14 @@ export interface PullProgress {
   readonly total?: number | undefined
 }
 
+export interface FrozenImage {
+  readonly base: string
+  /** A tar. */
+  readonly archive: Uint8Array
+  readonly name: string
+  readonly label: readonly [name: string, value: string]
+}
+
 /** The part of the Docker Engine API that executors need, with typed errors. */
 export class Engine {
   readonly address: EngineAddress
@@ -202,6 +210,20 @@ export class Engine {
         createdAt: new Date(Created * 1000),
         labels: Labels ?? {},
       }))
+    })
+  }
+
+  /** Makes an image of another with an archive's files laid over its root. */
+  async freeze({ base, archive, name, label }: FrozenImage): Promise<void> {
+    await this.#ask(`make the image ${name}`, async (docker) => {
+      const container = await docker.createContainer({ Image: base, Cmd: ["true"], NetworkDisabled: true })
+      try {
+        await container.putArchive(Buffer.from(archive), { path: "/" })
+        const [repo, tag] = name.split(":")
+        await container.commit({ repo, tag, changes: `LABEL ${label[0]}=${label[1]}` })
+      } finally {
+        await container.remove({ force: true, v: true })
+      }
     })
   }
 
