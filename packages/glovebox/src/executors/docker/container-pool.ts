@@ -97,6 +97,8 @@ export class ContainerPool {
 
   #keep(container: SandboxContainer): void {
     if (this.#isClosed || container.agent.lost.aborted) return void this.release(container)
+    // A program that is done may end; the containers that wait end with its connections.
+    container.agent.ref(false)
     const { lost } = container.agent
     const onLost = (): void => {
       this.#idle.delete(container)

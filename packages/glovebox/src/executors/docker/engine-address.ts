@@ -50,7 +50,7 @@ export async function findEngine(
   return parse(usualPlace(env), options, env)
 }
 
-async function currentContext(configFolder: string): Promise<string | undefined> {
+export async function currentContext(configFolder: string): Promise<string | undefined> {
   try {
     const config: unknown = JSON.parse(await readFile(join(configFolder, "config.json"), "utf8"))
     const name = (config as { currentContext?: unknown } | null)?.currentContext

@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process"
 import { Agent, type ClientRequestArgs } from "node:http"
+import type { Socket } from "node:net"
 import { Duplex } from "node:stream"
 import type { EngineAddress } from "./engine-address.ts"
 
@@ -25,12 +26,21 @@ function connect(command: string, args: readonly string[]): Duplex {
   })
   const socket = Duplex.from({ readable: child.stdout, writable: child.stdin })
   // What Node's http calls on a socket, and a pipe does not have.
+  const pipes = [child.stdin, child.stdout, child.stderr] as unknown as readonly Socket[]
   const withTimers = Object.assign(socket, {
     setTimeout: () => socket,
     setNoDelay: () => socket,
     setKeepAlive: () => socket,
-    ref: () => socket,
-    unref: () => socket,
+    ref: () => {
+      child.ref()
+      for (const pipe of pipes) pipe.ref()
+      return socket
+    },
+    unref: () => {
+      child.unref()
+      for (const pipe of pipes) pipe.unref()
+      return socket
+    },
   })
   child.once("error", (error) => withTimers.destroy(error))
   child.once("exit", (code) => {
