@@ -88,7 +88,7 @@ describe("Slots", () => {
     giveBack()
     leaving.abort(new Error("too late"))
     ;(await waiting)()
-    await slots.take()
+    await expect(slots.take()).resolves.toBeTypeOf("function")
   })
 
   it("loses no place to one that aborts right before it would be handed over", async () => {

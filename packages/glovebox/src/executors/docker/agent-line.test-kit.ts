@@ -66,13 +66,15 @@ export async function stateOf(
   promise: Promise<unknown>,
   turns = 12,
 ): Promise<"resolved" | "rejected" | "pending"> {
-  let state: "resolved" | "rejected" | "pending" = "pending"
-  promise.then(
-    () => (state = "resolved"),
-    () => (state = "rejected"),
+  const settled = promise.then(
+    () => "resolved" as const,
+    () => "rejected" as const,
   )
-  for (let count = 0; count < turns && state === "pending"; count += 1) await turn()
-  return state
+  const late = (async () => {
+    for (let count = 0; count < turns; count += 1) await turn()
+    return "pending" as const
+  })()
+  return Promise.race([settled, late])
 }
 
 /** What the framed agent says of a container that is as deny-all asks. */

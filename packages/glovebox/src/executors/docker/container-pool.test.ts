@@ -96,7 +96,7 @@ describe("ContainerPool", () => {
     yard.waiting[0]!.succeed()
     await filling
     expect([containers.idleCount, yard.launches]).toEqual([1, 3])
-    for (const launch of [...yard.waiting]) launch.succeed()
+    for (const launch of yard.waiting.slice()) launch.succeed()
     await settle()
     expect([containers.idleCount, yard.launches]).toEqual([3, 3])
     await containers.fill()
@@ -293,12 +293,12 @@ describe("ContainerPool, closing", () => {
       filling.catch(() => {})
       const taking = containers.take()
       await settle()
-      for (const launch of [...yard.waiting]) launch.succeed()
+      for (const launch of yard.waiting.slice()) launch.succeed()
       for (let count = 0; count < hops; count += 1) await Promise.resolve()
       const closing = containers.close()
       const taken = await taking.catch(() => undefined)
       if (taken) await containers.release(taken.container)
-      for (const launch of [...yard.waiting]) launch.succeed()
+      for (const launch of yard.waiting.slice()) launch.succeed()
       await closing
       await settle()
       expect([hops, yard.living]).toEqual([hops, []])

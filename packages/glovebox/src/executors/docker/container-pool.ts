@@ -17,6 +17,8 @@ export interface Leased {
 
 // More at once only slow each other down: starting a container is work of the processor.
 const REFILLS_AT_ONCE = 2
+// Between two runs; a run starts the count anew.
+const LOSSES_MADE_GOOD = 2
 
 /** Started containers, each for one run, made anew in the background. */
 export class ContainerPool {
@@ -39,6 +41,7 @@ export class ContainerPool {
 
   /** Fills the pool; the first container that cannot be made is the error. */
   async fill(): Promise<void> {
+    if (this.#isClosed) throw stopped()
     this.#touch()
     if (this.#options.size === 0 || this.#idle.size > 0) return
     this.#keep(await this.#launch())
@@ -96,14 +99,18 @@ export class ContainerPool {
   }
 
   #keep(container: SandboxContainer): void {
-    if (this.#isClosed || container.agent.lost.aborted) return void this.release(container)
+    // Nobody may want it any more by the time it is ready.
+    const isWanted = !this.#isClosed && this.#idleTimer !== undefined
+    if (!isWanted || container.agent.lost.aborted) return void this.release(container)
     // A program that is done may end; the containers that wait end with its connections.
     container.agent.ref(false)
     const { lost } = container.agent
     const onLost = (): void => {
       this.#idle.delete(container)
       void this.release(container)
-      this.#refill()
+      // Containers that do not last are made anew for runs alone, not for ever.
+      this.#failures += 1
+      if (this.#failures <= LOSSES_MADE_GOOD) this.#refill()
     }
     lost.addEventListener("abort", onLost, { once: true })
     this.#idle.set(container, () => lost.removeEventListener("abort", onLost))
@@ -124,13 +131,12 @@ export class ContainerPool {
   async #refillOne(): Promise<void> {
     try {
       this.#keep(await this.#launch())
-      this.#failures = 0
     } catch {
       // A run that needs a container meets the same error and reports it.
-      this.#failures += 1
+      this.#failures = LOSSES_MADE_GOOD + 1
     } finally {
       this.#refilling -= 1
-      if (this.#failures === 0) this.#refill()
+      if (this.#failures <= LOSSES_MADE_GOOD) this.#refill()
     }
   }
 

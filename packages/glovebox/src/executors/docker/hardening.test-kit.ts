@@ -2,7 +2,7 @@ import type Docker from "dockerode"
 import { type PolicyInput, SandboxPolicy } from "../../policy/index.ts"
 import { agentCommand } from "./agent-command.ts"
 import { Channel } from "./channel.ts"
-import { type ContainerSpec, type HostConfig, containerSpec } from "./container-spec.ts"
+import { type ContainerSpec, containerSpec } from "./container-spec.ts"
 import { findEngine } from "./engine-address.ts"
 import { Engine } from "./engine.ts"
 import { FramedAgent } from "./framed-agent.ts"
@@ -207,7 +207,7 @@ async function attackWith(agent: FramedAgent, code: string): Promise<Attempt> {
 
 /** The spec with some settings of its HostConfig changed, and nothing else. */
 export function withHost(spec: ContainerSpec, changes: Readonly<Record<string, unknown>>): ContainerSpec {
-  return { ...spec, HostConfig: { ...spec.HostConfig, ...changes } as HostConfig }
+  return { ...spec, HostConfig: { ...spec.HostConfig, ...changes } }
 }
 
 /** The spec with an option of one tmpfs taken away, or another in its place. */
