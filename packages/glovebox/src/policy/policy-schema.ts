@@ -40,7 +40,7 @@ const MiB = 1024 ** 2
 const GiB = 1024 ** 3
 
 const limitsSchema = z.strictObject({
-  /** How long a run may take. */
+  /** How long a block of code may run. */
   wall: duration(100, 24 * 3_600_000).default(60_000),
   memory: bytes(16 * MiB, 1024 * GiB).default(512 * MiB),
   /** How many processors' worth of time. */
