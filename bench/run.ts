@@ -5,6 +5,7 @@ import { BenchError } from "./bench-error.ts"
 // Imported only when asked for, so that one bench does not load what another needs.
 const BENCHES = new Map<string, () => Promise<Bench>>([
   ["core", async () => (await import("./core/core-bench.ts")).coreBench],
+  ["docker", async () => (await import("./docker/docker-bench.ts")).dockerBench],
 ])
 
 const USAGE = `Usage: npm run bench -- <name> [--json]\nKnown names: ${[...BENCHES.keys()].join(", ")}`

@@ -23,7 +23,7 @@ export async function main(argv: readonly string[]): Promise<number> {
     }
     if (!GloveboxError.is(error)) throw error
     output.note(error.message)
-    return EXIT_FAILED
+    return error.code === "OPTION_INVALID" ? EXIT_USAGE : EXIT_FAILED
   }
 }
 

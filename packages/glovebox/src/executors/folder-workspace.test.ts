@@ -246,7 +246,7 @@ describe("FolderWorkspace, there and back", () => {
         const byPath = (a: WorkspaceFile, b: WorkspaceFile): number => (a.path < b.path ? -1 : 1)
         expect(found.toSorted(byPath)).toEqual([...model.values()].toSorted(byPath))
       }),
-      { numRuns: 25 },
+      { numRuns: 15 },
     )
   })
 })

@@ -39,7 +39,7 @@ describe("AgentFrames", () => {
         const expected = sent.map(({ type, payload }) => [type, payload.toString("latin1")])
         expect(parse(cutAt(bytes, points))).toEqual({ frames: expected, error: undefined })
       }),
-      { numRuns: 60 },
+      { numRuns: 40 },
     )
   })
 
@@ -77,7 +77,7 @@ describe("AgentFrames", () => {
       fc.property(stream, cuts, (bytes, points) => {
         expect(parse(cutAt(bytes, points))).toEqual(parse([bytes]))
       }),
-      { numRuns: 150 },
+      { numRuns: 80 },
     )
   })
 
@@ -96,12 +96,13 @@ describe("AgentFrames", () => {
   })
 
   it("refuses every type that no agent sends, the host's own among them", () => {
-    for (let type = 0; type < 256; type += 1) {
-      const known = ANSWERS.includes(String.fromCharCode(type))
-      const { frames, error } = parse([Buffer.of(type, 0, 0, 0, 0)])
-      expect(frames).toHaveLength(known ? 1 : 0)
-      expect(error?.includes(`type 0x${type.toString(16)},`)).toBe(known ? undefined : true)
-    }
+    const types = Array.from({ length: 256 }, (_, type) => type)
+    const taken = types.filter((type) => parse([Buffer.of(type, 0, 0, 0, 0)]).frames.length > 0)
+    expect(String.fromCharCode(...taken)).toBe(ANSWERS.toSorted().join(""))
+    const errors = types.flatMap((type) => parse([Buffer.of(type, 0, 0, 0, 0)]).error ?? [])
+    expect(errors).toHaveLength(256 - taken.length)
+    expect(errors[0]).toContain("a frame of type 0x0,")
+    expect(errors.at(-1)).toContain("a frame of type 0xff,")
   })
 
   it("passes on what the consumer of a frame throws, and goes on with the next", () => {

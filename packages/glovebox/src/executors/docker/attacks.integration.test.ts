@@ -3,7 +3,8 @@ import { afterAll, describe, it } from "vitest"
 import { executorAttacks } from "../../testing/executor-attacks.ts"
 import { HAS_NO_DOCKER, dockerSubject } from "./docker-subject.test-kit.ts"
 
-const runner = { describe: describe.skipIf(HAS_NO_DOCKER), it, after: afterAll }
-
-executorAttacks(runner, dockerSubject("Docker, a container for each run", { interpreter: "ready" }))
-executorAttacks(runner, dockerSubject("Docker, a new interpreter for each block", { interpreter: "fresh" }))
+describe.skipIf(HAS_NO_DOCKER)("the Docker executor", () => {
+  const runner = { describe, it, after: afterAll }
+  executorAttacks(runner, dockerSubject("a container for each run", { interpreter: "ready" }))
+  executorAttacks(runner, dockerSubject("a new interpreter for each block", { interpreter: "fresh" }))
+})

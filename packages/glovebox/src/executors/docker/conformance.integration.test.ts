@@ -3,11 +3,9 @@ import { afterAll, describe, it } from "vitest"
 import { executorConformance } from "../../testing/executor-conformance.ts"
 import { HAS_NO_DOCKER, dockerSubject } from "./docker-subject.test-kit.ts"
 
-const runner = { describe: describe.skipIf(HAS_NO_DOCKER), it, after: afterAll }
-
-executorConformance(runner, dockerSubject("Docker, a container for each run", { interpreter: "ready" }))
-executorConformance(
-  runner,
-  dockerSubject("Docker, a new interpreter for each block", { interpreter: "fresh" }),
-)
-executorConformance(runner, dockerSubject("Docker, a session", { isolation: "session" }))
+describe.skipIf(HAS_NO_DOCKER)("the Docker executor", () => {
+  const runner = { describe, it, after: afterAll }
+  executorConformance(runner, dockerSubject("a container for each run", { interpreter: "ready" }))
+  executorConformance(runner, dockerSubject("a new interpreter for each block", { interpreter: "fresh" }))
+  executorConformance(runner, dockerSubject("a session", { isolation: "session" }))
+})

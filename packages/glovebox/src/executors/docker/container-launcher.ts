@@ -151,7 +151,9 @@ export class ContainerLauncher {
     const base = containerName ?? `glovebox-${owner.slice(0, 8)}`
     const name =
       containerName !== undefined && isolation === "session" ? containerName : `${base}-${this.#count}`
-    return launchContainer({ engine: this.engine, policy: policy.fields, spec, kind, name, keep: isKept })
+    const { engine } = this
+    const { isPodman } = this.#info
+    return launchContainer({ engine, policy: policy.fields, spec, kind, isPodman, name, keep: isKept })
   }
 }
 

@@ -1,3 +1,4 @@
+import { posix } from "node:path"
 import type { PolicyFields } from "../../policy/index.ts"
 import { GloveboxError } from "../../core/index.ts"
 import { isGvisor } from "./choose-runtime.ts"
@@ -198,9 +199,14 @@ function tmpfs({ policy, imageVolumes, isPodman }: ContainerSpecInput): Record<s
       : `rw,exec,nosuid,nodev,size=${bytes},nr_inodes=${files},uid=${uid},gid=${gid},mode=0700`
   const places: Record<string, string> = {}
   const cover = `rw,noexec,nosuid,nodev,size=64k,mode=0755${isPodman ? "" : ",nr_inodes=16"}`
-  for (const path of imageVolumes) places[path] = cover
+  for (const path of imageVolumes) places[plain(path)] = cover
   places["/tmp"] = place(Math.min(TMP_BYTES, limits.workspace), Math.min(limits.files, TMP_FILES))
   places[WORKSPACE] = place(limits.workspace, limits.files)
-  for (const { target } of mounts) delete places[target]
+  for (const { target } of mounts) delete places[plain(target)]
   return places
+}
+
+// One place can be written in many ways.
+function plain(path: string): string {
+  return posix.resolve("/", path)
 }

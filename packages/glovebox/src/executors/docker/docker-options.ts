@@ -1,6 +1,8 @@
 import { z } from "zod"
 import { GloveboxError } from "../../core/index.ts"
+import { describe } from "../../internal/describe.ts"
 import { nearest } from "../../internal/nearest.ts"
+import { isPlainObject } from "../../internal/plain-object.ts"
 import { type PolicyInput, SandboxPolicy, parseBytes, parseDuration } from "../../policy/index.ts"
 import { checkModuleName } from "../functions/python-names.ts"
 import type { PythonFunction } from "../functions/python-function.ts"
@@ -220,12 +222,7 @@ export function readDockerOptions(options: DockerCommandLineCodeExecutorOptions)
       "extraHosts names hosts, but the policy's network is none: nothing could be reached by them.",
     )
   }
-  if (data.bindDir !== undefined && data.workDir !== undefined) {
-    throw new GloveboxError(
-      "OPTION_INVALID",
-      "workDir and bindDir were both given. Files travel to and from workDir over the engine's stream, also from within a container; bindDir mounts a folder in its place. Use one.",
-    )
-  }
+  refuseContradictions(options, data)
   return {
     ...data,
     policy,
@@ -234,8 +231,35 @@ export function readDockerOptions(options: DockerCommandLineCodeExecutorOptions)
   }
 }
 
+// Options of which one would silently do nothing.
+function refuseContradictions(options: DockerCommandLineCodeExecutorOptions, data: Parsed): void {
+  const refuse = (message: string): never => {
+    throw new GloveboxError("OPTION_INVALID", message)
+  }
+  if (data.bindDir !== undefined && data.workDir !== undefined) {
+    refuse(
+      "workDir and bindDir were both given. Files travel to and from workDir over the engine's stream, also from within a container; bindDir mounts a folder in its place. Use one.",
+    )
+  }
+  if (data.workDir !== undefined && data.carry === false) {
+    refuse("workDir was given, and carry: false keeps files from travelling to it. Leave one out.")
+  }
+  if (options.cpus !== undefined && data.cpuQuota !== undefined) {
+    refuse("cpus and cpuQuota say the same in two ways. Use one.")
+  }
+  if (data.cpuPeriod !== undefined && data.cpuQuota === undefined) {
+    refuse("cpuPeriod alone bounds nothing: give cpuQuota too, or cpus.")
+  }
+}
+
 function policyOf(options: DockerCommandLineCodeExecutorOptions, data: Parsed): SandboxPolicy {
   const given = options.policy instanceof SandboxPolicy ? options.policy.toJSON() : (options.policy ?? {})
+  if (typeof given !== "object" || !isPlainObject(given)) {
+    throw new GloveboxError(
+      "OPTION_INVALID",
+      `The policy is ${describe(options.policy)}. Pass a SandboxPolicy, an object with its fields, or what loadPolicy(file) gives.`,
+    )
+  }
   const mounts = [
     ...(given.mounts ?? []),
     ...Object.entries(data.extraVolumes).map(([source, { bind, mode }]) => ({ source, target: bind, mode })),

@@ -74,7 +74,8 @@ describe("effectiveSettings", () => {
   })
 
   it("takes the ways in which engines write the same", () => {
-    check({ host: { SecurityOpt: ["no-new-privileges:true"] } })
+    const [, seccomp] = specOf({}).HostConfig.SecurityOpt
+    check({ host: { SecurityOpt: [seccomp, "no-new-privileges:true"] } })
     check({
       policy: { capabilities: ["CHOWN"] },
       host: { CapAdd: ["CAP_CHOWN"] },

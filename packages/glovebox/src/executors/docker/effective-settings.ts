@@ -1,9 +1,15 @@
 import type Docker from "dockerode"
 import { GloveboxError } from "../../core/index.ts"
+import { canonicalJson } from "../../internal/canonical-json.ts"
 import type { PolicyFields } from "../../policy/index.ts"
 import type { Facts } from "./agent-answers.ts"
 import type { ContainerSpec } from "./container-spec.ts"
-import { type SettingDifference, indirectLimits, kernelDifferences } from "./kernel-settings.ts"
+import {
+  type SettingDifference,
+  indirectLimits,
+  kernelDifferences,
+  withoutPrefix,
+} from "./kernel-settings.ts"
 
 /** The wall as it stands: what the engine says of the container, and the kernel of its first process. */
 export interface EffectiveSettings {
@@ -18,17 +24,20 @@ export function effectiveSettings(
   spec: ContainerSpec,
   inspected: Docker.ContainerInspectInfo,
   facts: Facts | undefined,
+  isPodman = false,
 ): EffectiveSettings {
   const engine = readEngine(inspected)
   const kernel = facts && readKernel(facts)
   const differences = [
     ...compare(engine, askedOfEngine(spec)),
+    // Podman says much of this in words of its own; there the kernel's word must do.
+    ...(isPodman ? [] : compareVerbatim(spec, inspected)),
     ...compareMounts(spec, inspected),
     ...(facts ? kernelDifferences(policy, spec, facts, engine.runtime) : []),
   ]
   if (differences.length > 0) {
     const list = differences
-      .map(({ setting, asked, effective }) => `${setting} is ${show(effective)} instead of ${show(asked)}`)
+      .map(({ setting, asked, effective }) => `${setting} is ${brief(effective)} instead of ${brief(asked)}`)
       .join("; ")
     throw new GloveboxError(
       "SANDBOX_UNENFORCEABLE",
@@ -52,7 +61,7 @@ function readEngine({ Image, Config, HostConfig }: Docker.ContainerInspectInfo):
     network: HostConfig.NetworkMode ?? "",
     readOnlyRoot: HostConfig.ReadonlyRootfs ?? false,
     privileged: HostConfig.Privileged ?? false,
-    capabilities: added.map((name) => name.replace(/^CAP_/, "")).toSorted(),
+    capabilities: added.map(withoutPrefix).toSorted(),
     noNewPrivileges: options.some((option) => /^no-new-privileges(:true)?$/.test(option)),
     unconfined: options.filter((option) => /unconfined|=disable/.test(option)),
     memory: HostConfig.Memory ?? 0,
@@ -75,7 +84,7 @@ function askedOfEngine(spec: ContainerSpec): Record<string, unknown> {
     network: asked.NetworkMode,
     readOnlyRoot: asked.ReadonlyRootfs,
     privileged: false,
-    capabilities: asked.CapAdd.map((name) => name.replace(/^CAP_/, "")).toSorted(),
+    capabilities: asked.CapAdd.map(withoutPrefix).toSorted(),
     noNewPrivileges: asked.SecurityOpt.includes("no-new-privileges"),
     unconfined: asked.SecurityOpt.filter((option) => option.includes("unconfined")),
     memory: asked.Memory,
@@ -92,6 +101,28 @@ function compare(effective: Record<string, unknown>, asked: Record<string, unkno
   return Object.keys(asked)
     .filter((setting) => show(effective[setting]) !== show(asked[setting]))
     .map((setting) => ({ setting, asked: asked[setting], effective: effective[setting] }))
+}
+
+const VERBATIM = ["CapDrop", "Tmpfs", "LogConfig", "PidMode", "IpcMode", "CgroupnsMode"]
+
+// Settings that the engine gives back as it was given them, and some that nobody asked for.
+function compareVerbatim(
+  { HostConfig }: ContainerSpec,
+  { HostConfig: effective }: Docker.ContainerInspectInfo,
+): SettingDifference[] {
+  const found = effective as unknown as Readonly<Record<string, unknown>>
+  const asked = Object.fromEntries(VERBATIM.map((name) => [name, HostConfig[name]]))
+  const others = {
+    UsernsMode: found["UsernsMode"] ?? "",
+    GroupAdd: found["GroupAdd"] ?? [],
+    seccomp: seccompOf(effective.SecurityOpt ?? []),
+  }
+  const wanted = { UsernsMode: "", GroupAdd: [], seccomp: seccompOf(HostConfig.SecurityOpt) }
+  return [...compare(found, asked), ...compare(others, wanted)]
+}
+
+function seccompOf(options: readonly string[]): string | undefined {
+  return options.find((option) => option.startsWith("seccomp="))
 }
 
 // Nothing may be mounted that was not asked for: an image can declare volumes of its own.
@@ -121,6 +152,12 @@ function readKernel({ status, interfaces, root, workspace, cgroup }: Facts): Rec
   return { kernel: { ...status, interfaces, readOnlyRoot: root.readOnly, workspace, cgroup } }
 }
 
+// In one order of keys.
 function show(value: unknown): string {
-  return JSON.stringify(value) ?? "absent"
+  return value === undefined ? "absent" : canonicalJson(value)
+}
+
+function brief(value: unknown): string {
+  const text = show(value)
+  return text.length > 200 ? `${text.slice(0, 200)}...` : text
 }

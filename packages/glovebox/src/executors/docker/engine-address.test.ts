@@ -121,7 +121,7 @@ describe("findEngine, by an address", () => {
         )
         expect(found).not.toMatch(/^-|@-|Error/)
       }),
-      { numRuns: 150 },
+      { numRuns: 80 },
     )
   })
 })

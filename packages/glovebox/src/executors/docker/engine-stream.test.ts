@@ -31,7 +31,7 @@ describe("EngineStream", () => {
         const { stdout, stderr } = parse(cutAt(bytes, points))
         expect({ stdout, stderr }).toEqual({ stdout: text(1), stderr: text(2) })
       }),
-      { numRuns: 60 },
+      { numRuns: 40 },
     )
   })
 
@@ -40,7 +40,7 @@ describe("EngineStream", () => {
       fc.property(fc.uint8Array({ maxLength: 60 }), cuts, (bytes, points) => {
         expect(parse(cutAt(Buffer.from(bytes), points))).toEqual(parse([Buffer.from(bytes)]))
       }),
-      { numRuns: 100 },
+      { numRuns: 40 },
     )
   })
 

@@ -44,6 +44,13 @@ export interface PullProgress {
   readonly total?: number | undefined
 }
 
+export interface FoundImage {
+  readonly id: string
+  readonly name: string
+  readonly createdAt: Date
+  readonly bytes: number
+}
+
 export interface FrozenImage {
   readonly base: string
   /** A tar. */
@@ -73,7 +80,7 @@ export class Engine {
   async info(signal?: AbortSignal): Promise<EngineInfo> {
     const limit = AbortSignal.timeout(15_000)
     const abortSignal = signal ? AbortSignal.any([signal, limit]) : limit
-    return this.#ask("say what it is", async (docker) => {
+    return this.ask("say what it is", async (docker) => {
       // The published types know less than the client does.
       const client = docker as unknown as Record<"info" | "version", (options: object) => Promise<Answer>>
       const [info, version] = await Promise.all([
@@ -85,7 +92,7 @@ export class Engine {
   }
 
   async image(name: string): Promise<EngineImage | undefined> {
-    return this.#ask(`look at the image ${name}`, async (docker) => {
+    return this.ask(`look at the image ${name}`, async (docker) => {
       try {
         const image = await docker.getImage(name).inspect()
         return {
@@ -106,7 +113,7 @@ export class Engine {
     onProgress: (progress: PullProgress) => void,
     signal?: AbortSignal,
   ): Promise<void> {
-    await this.#ask(`pull ${image}`, async (docker) => {
+    await this.ask(`pull ${image}`, async (docker) => {
       const stream = (await docker.pull(image, signal ? { abortSignal: signal } : {})) as Duplex
       const stop = (): void =>
         void stream.destroy(signal?.reason instanceof Error ? signal.reason : undefined)
@@ -121,7 +128,7 @@ export class Engine {
   }
 
   async create(spec: ContainerSpec, name?: string): Promise<string> {
-    return this.#ask("create a container", async (docker) => {
+    return this.ask("create a container", async (docker) => {
       try {
         const container = await docker.createContainer({
           ...(spec as unknown as Docker.ContainerCreateOptions),
@@ -143,7 +150,7 @@ export class Engine {
 
   /** The container's stdin, and its stdout and stderr in the engine's frames. */
   async attach(id: string): Promise<Duplex> {
-    return this.#ask("attach to a container", async (docker) => {
+    return this.ask("attach to a container", async (docker) => {
       // By the transport itself: `container.attach` sends a body, which Podman gives to the container as input.
       const request = {
         path: `/containers/${encodeURIComponent(id)}/attach?`,
@@ -163,16 +170,16 @@ export class Engine {
   }
 
   async start(id: string): Promise<void> {
-    await this.#ask("start a container", async (docker) => docker.getContainer(id).start())
+    await this.ask("start a container", async (docker) => docker.getContainer(id).start())
   }
 
   async inspect(id: string): Promise<Docker.ContainerInspectInfo> {
-    return this.#ask("inspect a container", async (docker) => docker.getContainer(id).inspect())
+    return this.ask("inspect a container", async (docker) => docker.getContainer(id).inspect())
   }
 
   /** Kills and removes it; one that is gone or going is no error. */
   async remove(id: string): Promise<void> {
-    await this.#ask("remove a container", async (docker) => {
+    await this.ask("remove a container", async (docker) => {
       for (let attempt = 1; ; attempt += 1) {
         try {
           await docker.getContainer(id).remove({ force: true, v: true })
@@ -190,7 +197,7 @@ export class Engine {
 
   /** Ends it, and leaves it where it is; one that has ended is no error. */
   async kill(id: string): Promise<void> {
-    await this.#ask("kill a container", async (docker) => {
+    await this.ask("kill a container", async (docker) => {
       try {
         await docker.getContainer(id).kill()
       } catch (error) {
@@ -200,7 +207,7 @@ export class Engine {
   }
 
   async list(labels: readonly string[]): Promise<FoundContainer[]> {
-    return this.#ask("list its containers", async (docker) => {
+    return this.ask("list its containers", async (docker) => {
       const found = await docker.listContainers({ all: true, filters: { label: [...labels] } })
       return found.map(({ Id, Names, Image, State, Created, Labels }) => ({
         id: Id,
@@ -213,9 +220,40 @@ export class Engine {
     })
   }
 
+  async listImages(label: string): Promise<FoundImage[]> {
+    return this.ask("list its images", async (docker) => {
+      const found = await docker.listImages({ filters: { label: [label] } })
+      return found.map(({ Id, RepoTags, Created, Size }) => ({
+        id: Id,
+        name: RepoTags?.[0] ?? "",
+        createdAt: new Date(Created * 1000),
+        bytes: Size,
+      }))
+    })
+  }
+
+  /** The ids of images that containers are made of. */
+  async usedImages(): Promise<ReadonlySet<string>> {
+    return this.ask("list its containers", async (docker) => {
+      const containers = await docker.listContainers({ all: true })
+      return new Set(containers.map(({ ImageID }) => ImageID))
+    })
+  }
+
+  /** Removes an image that nothing uses; one that is gone is no error. */
+  async removeImage(id: string): Promise<void> {
+    await this.ask("remove an image", async (docker) => {
+      try {
+        await docker.getImage(id).remove()
+      } catch (error) {
+        if (statusOf(error) !== 404) throw error
+      }
+    })
+  }
+
   /** Makes an image of another with an archive's files laid over its root. */
   async freeze({ base, archive, name, label }: FrozenImage): Promise<void> {
-    await this.#ask(`make the image ${name}`, async (docker) => {
+    await this.ask(`make the image ${name}`, async (docker) => {
       const container = await docker.createContainer({ Image: base, Cmd: ["true"], NetworkDisabled: true })
       try {
         await container.putArchive(Buffer.from(archive), { path: "/" })
@@ -227,16 +265,12 @@ export class Engine {
     })
   }
 
-  /** Runs a request that this class has no method for. */
-  async ask<T>(doing: string, request: (docker: Docker) => Promise<T>): Promise<T> {
-    return this.#ask(doing, request)
-  }
-
   close(): void {
     this.#agent.destroy()
   }
 
-  async #ask<T>(doing: string, request: (docker: Docker) => Promise<T>): Promise<T> {
+  /** Runs a request of the client, with typed errors; `doing` is for the message. */
+  async ask<T>(doing: string, request: (docker: Docker) => Promise<T>): Promise<T> {
     try {
       return await request(await this.#client)
     } catch (error) {

@@ -466,7 +466,7 @@ describe("FramedAgent, against a sandbox that misbehaves", () => {
           expect(line.agent.lost.aborted).toBe(true)
         },
       ),
-      { numRuns: 60 },
+      { numRuns: 40 },
     )
   })
 

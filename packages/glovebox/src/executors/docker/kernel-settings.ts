@@ -1,5 +1,6 @@
 import type { PolicyFields } from "../../policy/index.ts"
 import type { Facts } from "./agent-answers.ts"
+import { capabilitiesIn } from "./capabilities.ts"
 import { isGvisor } from "./choose-runtime.ts"
 import { type ContainerSpec, WORKSPACE } from "./container-spec.ts"
 
@@ -47,7 +48,8 @@ export function kernelDifferences(
   if (policy.seccomp === "strict" || "profile" in policy.seccomp) {
     checkIfRead("Seccomp", status["Seccomp"], "2")
   }
-  checkIfRead("capability bounds", countBits(status["CapBnd"]), policy.capabilities.length)
+  const bounds = policy.capabilities.map(withoutPrefix).toSorted()
+  checkIfRead("capability bounds", capabilitiesIn(status["CapBnd"]), bounds)
   checkIfRead("memory limit of the cgroup", cgroup.memory, limits.memory)
   checkIfRead("process limit of the cgroup", cgroup.pids, limits.pids)
   return differences
@@ -68,7 +70,7 @@ function isWithin(found: number | null, limit: number): boolean {
   return found !== null && found > 0 && found <= limit + 4096
 }
 
-function countBits(mask: string | null | undefined): number | undefined {
-  if (mask === undefined || mask === null || !/^[0-9a-f]+$/i.test(mask)) return undefined
-  return [...BigInt(`0x${mask}`).toString(2)].filter((bit) => bit === "1").length
+/** Docker takes both spellings. */
+export function withoutPrefix(capability: string): string {
+  return capability.replace(/^CAP_/, "")
 }

@@ -16,6 +16,7 @@ export interface LaunchOptions {
   readonly policy: PolicyFields
   readonly spec: ContainerSpec
   readonly kind: AgentKind
+  readonly isPodman?: boolean | undefined
   readonly name?: string | undefined
   /** Whether the container stays, stopped, when its work is done. */
   readonly keep: boolean
@@ -37,7 +38,7 @@ export class AgentProgramMissing extends Error {
 
 /** Creates a container, starts it, hears its agent, and checks that it is what the policy asked for. */
 export async function launchContainer(options: LaunchOptions): Promise<SandboxContainer> {
-  const { engine, policy, spec, kind, name, keep } = options
+  const { engine, policy, spec, kind, name, keep, isPodman = false } = options
   const id = await engine.create(spec, name)
   let removal: Promise<void> | undefined
   const remove = async (): Promise<void> => (removal ??= engine.remove(id))
@@ -47,7 +48,7 @@ export async function launchContainer(options: LaunchOptions): Promise<SandboxCo
     await start(engine, id)
     const [agent, inspected] = await Promise.all([greet(kind, channel), engine.inspect(id)])
     const facts = kind === "python" ? (agent.facts as Facts) : undefined
-    const effective = effectiveSettings(policy, spec, inspected, facts)
+    const effective = effectiveSettings(policy, spec, inspected, facts, isPodman)
     const destroy = async (): Promise<void> => {
       agent.close()
       await (keep ? engine.kill(id) : remove())

@@ -258,7 +258,7 @@ describe("LineAgent, running", () => {
           expect(GloveboxError.is(reason) || String(reason).includes("one thing at a time")).toBe(true)
         }
       }),
-      { numRuns: 40 },
+      { numRuns: 25 },
     )
   })
 })
@@ -398,7 +398,7 @@ describe("LineAgent, collecting", () => {
         expect(paths.filter((path) => path.startsWith("/") || path.split("/").includes(".."))).toEqual([])
         line.end()
       }),
-      { numRuns: 30 },
+      { numRuns: 20 },
     )
   })
 })

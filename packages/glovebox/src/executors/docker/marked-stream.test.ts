@@ -31,7 +31,7 @@ describe("MarkedStream", () => {
         fc.pre(at === output.length)
         expect(parse(ending, cutAt(latin1(bytes), points))).toEqual({ output, line: "7 -", fine: true })
       }),
-      { numRuns: 200 },
+      { numRuns: 100 },
     )
   })
 

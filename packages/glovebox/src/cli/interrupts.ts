@@ -1,0 +1,41 @@
+import type { EventEmitter } from "node:events"
+import { constants } from "node:os"
+
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const
+
+/** The signals by which a user or a system ends a command, as an abort. */
+export interface Interrupts extends Disposable {
+  /** Aborted by the first of them; the second ends the process at once. */
+  readonly signal: AbortSignal
+  /** 128 plus the number of the signal that came, as shells report it. */
+  readonly exitCode: number | undefined
+}
+
+export function watchInterrupts(
+  source: EventEmitter = process,
+  exit: (code: number) => void = (code) => process.exit(code),
+): Interrupts {
+  const controller = new AbortController()
+  let exitCode: number | undefined
+  const listeners = SIGNALS.map((name) => {
+    const listener = (): void => {
+      if (exitCode !== undefined) {
+        exit(128 + constants.signals[name])
+        return
+      }
+      exitCode = 128 + constants.signals[name]
+      controller.abort(new Error(`The command was ended by ${name}.`))
+    }
+    source.on(name, listener)
+    return { name, listener }
+  })
+  return {
+    signal: controller.signal,
+    get exitCode() {
+      return exitCode
+    },
+    [Symbol.dispose]: () => {
+      for (const { name, listener } of listeners) source.off(name, listener)
+    },
+  }
+}

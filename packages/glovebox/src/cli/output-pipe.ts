@@ -1,0 +1,48 @@
+import { once } from "node:events"
+import { styleText } from "node:util"
+
+type Stream = NodeJS.WritableStream & { readonly isTTY?: boolean }
+type Style = Parameters<typeof styleText>[0]
+
+/** A stream of the process, whose reader may be slow, or leave. */
+export class OutputPipe {
+  readonly #stream: Stream
+  readonly #gone = new AbortController()
+
+  constructor(stream: Stream) {
+    this.#stream = stream
+    // Without a listener a reader that leaves, as `head` does, would end the process with a stack trace.
+    stream.on("error", (error) => this.#gone.abort(error))
+  }
+
+  /** Aborted when nobody reads any more. */
+  get gone(): AbortSignal {
+    return this.#gone.signal
+  }
+
+  get isTerminal(): boolean {
+    return this.#stream.isTTY === true && process.env["TERM"] !== "dumb"
+  }
+
+  put(text: string): void {
+    if (!this.gone.aborted) this.#stream.write(text)
+  }
+
+  /** Resolves when there is room for more; the text of a reader that left is dropped. */
+  async write(text: string, signal?: AbortSignal): Promise<void> {
+    if (this.gone.aborted || this.#stream.write(text)) return
+    const given = signal ? AbortSignal.any([signal, this.gone]) : this.gone
+    try {
+      await once(this.#stream, "drain", { signal: given })
+    } catch {
+      signal?.throwIfAborted()
+    }
+  }
+
+  /** The text in colour where a person sees it and wants it. */
+  style(style: Style, text: string): string {
+    return this.isTerminal && !process.env["NO_COLOR"]
+      ? styleText(style, text, { validateStream: false })
+      : text
+  }
+}
