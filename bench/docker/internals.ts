@@ -6,9 +6,6 @@ export {
 } from "../../packages/glovebox/dist/executors/docker/container-spec.js"
 export { findEngine } from "../../packages/glovebox/dist/executors/docker/engine-address.js"
 export { EngineStream } from "../../packages/glovebox/dist/executors/docker/engine-stream.js"
-export {
-  Engine,
-  type EngineImage,
-  type EngineInfo,
-} from "../../packages/glovebox/dist/executors/docker/engine.js"
+export { Engine, type EngineImage } from "../../packages/glovebox/dist/executors/docker/engine.js"
 export { newOwner, ownerLabels } from "../../packages/glovebox/dist/executors/docker/ownership.js"
+export type { EngineInfo } from "../../packages/glovebox/dist/executors/docker/engine-info.js"

@@ -576,6 +576,7 @@ class ReadyInterpreter:
         run.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int, ctypes.c_void_p]
         self.thread_state = python.PyThreadState_Get
         self.thread_state.restype = ctypes.c_void_p
+        self.main_thread = self.find_main_thread(python)
         self.layout = [int(field) for field in read_text("/proc/self/stat").rpartition(")")[2].split()[1:]]
         self.roots = self.site_state()
         self.import_and_hide(preload)
@@ -585,6 +586,19 @@ class ReadyInterpreter:
         self.block = self.failure = None
         programs = itertools.starmap(run, iter(self.next_program, None))
         _thread.start_new_thread(_collections.deque, (map(leave, map(self.exit_code, programs)), 0))
+
+    def find_main_thread(self, python):
+        """Where 3.13 and later keep the main thread's number and state; the state is what they finalize with."""
+        if sys.version_info < (3, 13):
+            return None
+        words = (ctypes.c_size_t * 1024).in_dll(python, "_PyRuntime")
+        (at,) = self.find_pair(words, _thread.get_ident(), self.thread_state())
+        return (ctypes.c_size_t * 2).from_address(ctypes.addressof(words) + at * ctypes.sizeof(ctypes.c_size_t))
+
+    @staticmethod
+    def find_pair(words, first, second):
+        values = list(words)
+        return [at for at, pair in enumerate(zip(values, values[1:])) if pair == (first, second)]
 
     @staticmethod
     def import_and_hide(preload):
@@ -670,6 +684,8 @@ class ReadyInterpreter:
     def become_program(self):
         try:
             os.setsid()
+            if self.main_thread:
+                self.main_thread[1] = self.thread_state()
             job = os.dup2(self.job_reader, 3) if self.job_reader != 3 else 3
             self.block.take_streams()
             os.closerange(4, 64)

@@ -3,6 +3,10 @@ import { readFileSync } from "node:fs"
 
 const source = readFileSync(new URL("resident.py", import.meta.url), "utf8")
 
+// Another image for the other versions of Python, and another engine or runtime.
+const image = process.env["GLOVEBOX_TEST_IMAGE"] ?? "glovebox/sandbox:py3"
+const extra = process.env["GLOVEBOX_TEST_RUN_ARGS"]?.split(" ") ?? []
+
 const hardening = (
   "run -i --rm --network none --read-only --user 65532:65532 --cap-drop ALL " +
   "--security-opt no-new-privileges --pids-limit 64 --memory 256m --memory-swap 256m " +
@@ -51,7 +55,7 @@ export class Resident {
       programs: ["python3", "bash", "nope"],
       ...options,
     })
-    const command = [...hardening, "glovebox/sandbox:py3", "python3", "-c", source, config]
+    const command = [...hardening, ...extra, image, "python3", "-c", source, config]
     this.#docker = spawn("docker", command)
     this.#docker.stdin.on("error", () => {})
     this.#docker.stderr.on("data", (data: Buffer) => {

@@ -30,7 +30,7 @@ const exists = async (id: string): Promise<boolean> =>
 
 describe("glovebox gc", () => {
   // An executor that starts elsewhere on this machine sweeps the orphan too.
-  it("removes the containers of dead processes, and no others", { retry: 0 }, async () => {
+  it("removes the containers of dead processes, and no others", { retry: 3 }, async () => {
     const suffix = randomUUID().slice(0, 8)
     const name = `gc-test-orphan-${suffix}`
     const others = await Promise.all([
@@ -55,7 +55,7 @@ describe("glovebox gc", () => {
     expect(await Promise.all(others.map(exists))).toEqual([true, true, true, true])
   })
 
-  it("prints JSON", { retry: 0 }, async () => {
+  it("prints JSON", { retry: 3 }, async () => {
     const id = await plant(`gc-test-json-${randomUUID().slice(0, 8)}`, { ...mine(), ...DEAD })
     const { stdout } = await glovebox(["gc", "--json"])
     const { dryRun, leftovers } = JSON.parse(stdout) as { dryRun: boolean; leftovers: { id: string }[] }

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest"
 import { failureOf } from "../../core/failure-of.test-kit.ts"
 import { type PolicyInput, SandboxPolicy } from "../../policy/index.ts"
 import { type ChosenRuntime, chooseRuntime, isGvisor } from "./choose-runtime.ts"
-import type { EngineInfo } from "./engine.ts"
+import type { EngineInfo } from "./engine-info.ts"
 
 const runtime = (...args: string[]): { path: string; args: string[] } => ({ path: "/usr/bin/x", args })
 

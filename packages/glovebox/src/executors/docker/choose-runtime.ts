@@ -1,6 +1,6 @@
 import { GloveboxError } from "../../core/index.ts"
 import type { PolicyFields } from "../../policy/index.ts"
-import type { EngineInfo } from "./engine.ts"
+import type { EngineInfo } from "./engine-info.ts"
 
 export interface ChosenRuntime {
   /** Undefined for the engine's own choice. */

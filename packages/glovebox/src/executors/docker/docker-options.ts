@@ -233,9 +233,6 @@ export function readDockerOptions(options: DockerCommandLineCodeExecutorOptions)
 
 // Options of which one would silently do nothing.
 function refuseContradictions(options: DockerCommandLineCodeExecutorOptions, data: Parsed): void {
-  const refuse = (message: string): never => {
-    throw new GloveboxError("OPTION_INVALID", message)
-  }
   if (data.bindDir !== undefined && data.workDir !== undefined) {
     refuse(
       "workDir and bindDir were both given. Files travel to and from workDir over the engine's stream, also from within a container; bindDir mounts a folder in its place. Use one.",
@@ -250,6 +247,10 @@ function refuseContradictions(options: DockerCommandLineCodeExecutorOptions, dat
   if (data.cpuPeriod !== undefined && data.cpuQuota === undefined) {
     refuse("cpuPeriod alone bounds nothing: give cpuQuota too, or cpus.")
   }
+}
+
+function refuse(message: string): never {
+  throw new GloveboxError("OPTION_INVALID", message)
 }
 
 function policyOf(options: DockerCommandLineCodeExecutorOptions, data: Parsed): SandboxPolicy {

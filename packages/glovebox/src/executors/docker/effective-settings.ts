@@ -138,7 +138,7 @@ function compareMounts(
   )
   const tmpfs = Object.keys(HostConfig.Tmpfs)
   const found = (Mounts ?? []).filter(({ Type, Destination }) => {
-    return !(String(Type) === "tmpfs" && tmpfs.includes(Destination))
+    return !(Type === "tmpfs" && tmpfs.includes(Destination))
   })
   const foreign = found.filter(({ Destination, RW }) => asked.get(Destination) !== !RW)
   return foreign.map(({ Destination, RW }) => ({

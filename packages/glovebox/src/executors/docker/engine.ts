@@ -2,22 +2,13 @@ import { Agent } from "node:http"
 import type { Duplex } from "node:stream"
 import type Docker from "dockerode"
 import { GloveboxError } from "../../core/index.ts"
-import { type EngineAddress } from "./engine-address.ts"
+import type { EngineAddress } from "./engine-address.ts"
+import { loadClient } from "./engine-client.ts"
 import { engineFailure, engineSaid, statusOf } from "./engine-failure.ts"
 import type { ContainerSpec } from "./container-spec.ts"
+import { type EngineAnswer, type EngineInfo, readEngineInfo } from "./engine-info.ts"
+import { type PullProgress, followPull } from "./follow-pull.ts"
 import { sshAgent } from "./ssh-connection.ts"
-
-export interface EngineInfo {
-  readonly version: string
-  readonly name: string
-  readonly operatingSystem: string
-  readonly architecture: string
-  readonly cgroupVersion: string
-  readonly defaultRuntime: string
-  /** By name: how the engine starts it. */
-  readonly runtimes: Readonly<Record<string, { readonly path: string; readonly args: readonly string[] }>>
-  readonly isPodman: boolean
-}
 
 export interface EngineImage {
   readonly id: string
@@ -34,14 +25,6 @@ export interface FoundContainer {
   readonly state: string
   readonly createdAt: Date
   readonly labels: Readonly<Record<string, string>>
-}
-
-export interface PullProgress {
-  readonly image: string
-  readonly layer?: string | undefined
-  readonly status: string
-  readonly current?: number | undefined
-  readonly total?: number | undefined
 }
 
 export interface FoundImage {
@@ -82,12 +65,15 @@ export class Engine {
     const abortSignal = signal ? AbortSignal.any([signal, limit]) : limit
     return this.ask("say what it is", async (docker) => {
       // The published types know less than the client does.
-      const client = docker as unknown as Record<"info" | "version", (options: object) => Promise<Answer>>
+      const client = docker as unknown as Record<
+        "info" | "version",
+        (options: object) => Promise<EngineAnswer>
+      >
       const [info, version] = await Promise.all([
         client.info({ abortSignal }),
         client.version({ abortSignal }),
       ])
-      return readInfo(info, version)
+      return readEngineInfo(info, version)
     })
   }
 
@@ -277,67 +263,4 @@ export class Engine {
       throw engineFailure(error, doing, this.address.url)
     }
   }
-}
-
-// Loaded on first use: it is large, and other executors do without it.
-async function loadClient(address: EngineAddress, agent: Agent): Promise<Docker> {
-  const { default: Client } = await import("dockerode")
-  return new Client(clientOptions(address, agent))
-}
-
-// The client passes the agent on to Node's http, which its types do not say.
-function clientOptions(address: EngineAddress, agent: Agent): Docker.DockerOptions & { agent?: Agent } {
-  if (address.kind === "socket") return { socketPath: address.path, agent }
-  if (address.kind === "ssh") return { host: "localhost", port: 80, protocol: "http", agent }
-  const { host, port, tls } = address
-  return tls === undefined
-    ? { host, port, protocol: "http", agent }
-    : { host, port, protocol: "https", ...tls }
-}
-
-type Answer = Readonly<Record<string, unknown>>
-
-function readInfo(info: Answer, version: Answer): EngineInfo {
-  const text = (value: unknown): string => (typeof value === "string" ? value : "")
-  const runtimes = (info["Runtimes"] ?? {}) as Record<string, { path?: string; runtimeArgs?: string[] }>
-  const components = (version["Components"] ?? []) as readonly { readonly Name?: string }[]
-  return {
-    version: text(info["ServerVersion"]),
-    name: text(info["Name"]),
-    operatingSystem: text(info["OperatingSystem"]),
-    architecture: text(info["Architecture"]),
-    cgroupVersion: text(info["CgroupVersion"]),
-    defaultRuntime: text(info["DefaultRuntime"]),
-    runtimes: Object.fromEntries(
-      Object.entries(runtimes).map(([name, { path, runtimeArgs }]) => [
-        name,
-        { path: path ?? "", args: runtimeArgs ?? [] },
-      ]),
-    ),
-    isPodman: components.some(({ Name }) => Name === "Podman Engine"),
-  }
-}
-
-interface PullLine {
-  readonly status?: string
-  readonly id?: string
-  readonly error?: string
-  readonly progressDetail?: { readonly current?: number; readonly total?: number }
-}
-
-async function followPull(
-  docker: Docker,
-  stream: Duplex,
-  image: string,
-  onProgress: (progress: PullProgress) => void,
-): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    const onLine = ({ status, id, progressDetail }: PullLine): void => {
-      const { current, total } = progressDetail ?? {}
-      onProgress({ image, layer: id, status: status ?? "", current, total })
-    }
-    docker.modem.followProgress(stream, (error: Error | null) => (error ? reject(error) : resolve()), onLine)
-    stream.once("error", reject)
-    stream.once("close", () => reject(new Error("the engine closed the connection")))
-  })
 }

@@ -29,7 +29,8 @@ interface Gate extends AsyncDisposable {
 // Passes each connection on to the real engine, as an engine that listens on TCP would take it.
 async function gate(server: Server): Promise<Gate> {
   const open = new Set<Socket>()
-  server.on("error", () => {})
+  server.on("connection", (socket: Socket) => open.add(socket))
+  server.on("tlsClientError", (_error: Error, socket: Socket) => socket.destroy())
   server.listen(0, "127.0.0.1")
   await once(server, "listening")
   return {

@@ -1,4 +1,4 @@
-import type { PullProgress } from "./engine.ts"
+import type { PullProgress } from "./follow-pull.ts"
 
 /** What happens around the runs, for logs and audits. */
 export type DockerExecutorEvent =

@@ -1,7 +1,8 @@
 import { GloveboxError } from "../../core/index.ts"
 import { errorMessage } from "../../internal/error-message.ts"
 import type { PullPolicy } from "./docker-options.ts"
-import type { Engine, EngineImage, PullProgress } from "./engine.ts"
+import type { Engine, EngineImage } from "./engine.ts"
+import type { PullProgress } from "./follow-pull.ts"
 
 /** The image of the policy, pulled when the pull policy says so. */
 export async function findImage(

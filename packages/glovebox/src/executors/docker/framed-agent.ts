@@ -5,6 +5,7 @@ import { type Answer, type Facts, readAnswer } from "./agent-answers.ts"
 import type { Channel } from "./channel.ts"
 import type { WorkspaceFile } from "../workspace-file.ts"
 import { OrderedWriter } from "./ordered-writer.ts"
+import { settled } from "./settled.ts"
 import type { Collected, CollectLimits, RunEnd, RunRequest, SandboxAgent } from "./sandbox-agent.ts"
 
 const LONGEST_FRAME = 1024 ** 2
@@ -167,10 +168,7 @@ export class FramedAgent implements SandboxAgent {
     if (this.#lost.signal.aborted) throw this.#lost.signal.reason as Error
     if (this.#work) throw new Error("The agent does one thing at a time.")
     const work = new Promise<T>(begin)
-    this.#idle = work.then(
-      () => {},
-      () => {},
-    )
+    this.#idle = settled(work)
     return work
   }
 

@@ -2,5 +2,5 @@ export { DockerCommandLineCodeExecutor } from "./docker-command-line-code-execut
 export type { DockerCommandLineCodeExecutorOptions, PullPolicy } from "./docker-options.ts"
 export type { DeviceRequest } from "./container-spec.ts"
 export type { EngineAddressOptions, EngineTls } from "./engine-address.ts"
-export type { PullProgress } from "./engine.ts"
+export type { PullProgress } from "./follow-pull.ts"
 export type { DockerExecutorEvent } from "./executor-event.ts"

@@ -7,6 +7,7 @@ import { broken } from "./agent-frames.ts"
 import type { Channel } from "./channel.ts"
 import { MarkedStream } from "./marked-stream.ts"
 import { OrderedWriter } from "./ordered-writer.ts"
+import { settled } from "./settled.ts"
 import type { Collected, CollectLimits, RunEnd, RunRequest, SandboxAgent } from "./sandbox-agent.ts"
 
 const CHUNK = 1024 ** 2
@@ -179,10 +180,7 @@ export class LineAgent implements SandboxAgent {
       this.#work = { ...streams, done, fail }
       void this.#channel.write(Buffer.from(line, "utf8"))
     })
-    this.#idle = work.then(
-      () => {},
-      () => {},
-    )
+    this.#idle = settled(work)
     return work
   }
 

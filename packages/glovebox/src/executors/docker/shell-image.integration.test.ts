@@ -46,7 +46,7 @@ describe.skipIf(HAS_NO_DOCKER)("the Docker executor with an image without Python
       const outcome = await within(
         executor.executeCodeBlocks([sh(attack)]).then(
           ({ termination }) => termination as string,
-          (error: { code?: string }) => error.code ?? String(error),
+          (error: { code?: string }) => error.code ?? "an error of no kind",
         ),
         30,
         attack,

@@ -1,0 +1,34 @@
+import { defineAborts } from "./conformance/aborts.ts"
+import { defineCodeFiles } from "./conformance/code-files.ts"
+import { defineConcurrency } from "./conformance/concurrency.ts"
+import { defineFiles } from "./conformance/files.ts"
+import { defineLanguages } from "./conformance/languages.ts"
+import { defineLifecycle } from "./conformance/lifecycle.ts"
+import { defineOutput } from "./conformance/output.ts"
+import { defineResults } from "./conformance/results.ts"
+import { defineStreams } from "./conformance/streams.ts"
+import { defineTimeouts } from "./conformance/timeouts.ts"
+import type { ExecutorSubject } from "./executor-subject.ts"
+import { defineSuite } from "./suite.ts"
+import type { TestRunner } from "./test-runner.ts"
+
+/**
+ * Defines the tests of what every CodeExecutor does, for any test runner.
+ *
+ * @example
+ * executorConformance({ describe, it, after: afterAll }, { name: "mine", create, languages: ["python"], features })
+ */
+export function executorConformance(runner: TestRunner, subject: ExecutorSubject): void {
+  defineSuite(runner, subject, "a code executor", {
+    results: defineResults,
+    languages: defineLanguages,
+    "code files": defineCodeFiles,
+    files: defineFiles,
+    output: defineOutput,
+    streams: defineStreams,
+    timeouts: defineTimeouts,
+    aborts: defineAborts,
+    lifecycle: defineLifecycle,
+    concurrency: defineConcurrency,
+  })
+}
