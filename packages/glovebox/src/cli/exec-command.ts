@@ -56,7 +56,7 @@ The exit code is the code's own; 124 after a timeout, 128+n after signal n,
     )
     .action(async (file: string | undefined, options: ExecOptions) => {
       using interrupts = watchInterrupts()
-      const signal = AbortSignal.any([interrupts.signal])
+      const signal = AbortSignal.any([interrupts.signal, output.stdout.gone])
       try {
         await exec(file, options, output, signal)
       } catch (error) {

@@ -1,4 +1,5 @@
 import type { Engine } from "../executors/docker/engine.ts"
+import { findOrphans } from "../executors/docker/sweep-orphans.ts"
 import { findUnusedImages } from "../executors/docker/unused-images.ts"
 import { formatBytes } from "../policy/index.ts"
 
@@ -22,7 +23,7 @@ export async function findLeftovers(engine: Engine): Promise<Leftover[]> {
 }
 
 async function findContainers(engine: Engine): Promise<Leftover[]> {
-  return (await engine.list(["org.glovebox.owner"])).filter(({name}) => name.startsWith("gc-test")).map((c) => ({ ...c, reason: "the process that made it has ended" })).map(({ id, name, state, reason, createdAt }) => ({
+  return (await findOrphans(engine)).map(({ id, name, state, reason, createdAt }) => ({
     kind: "container",
     id,
     name,

@@ -1,4 +1,5 @@
 import { constants } from "node:os"
+import { GloveboxError } from "../../core/index.ts"
 import type { PolicyFields } from "../../policy/index.ts"
 import { watchAbort } from "../../internal/watch-abort.ts"
 import type { BlockResult, LimitHit, Termination } from "../code-result.ts"
@@ -27,17 +28,21 @@ export interface BlockRunEnd {
   readonly result: BlockResult
   /** Whether the agent is still there for more. */
   readonly isAlive: boolean
+  /** Set when the container was lost; the result is then that of a lack of memory, if it was that. */
+  readonly lost?: Error | undefined
 }
 
 const SIGNAL_NAMES = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name]))
 
-/** Runs one block to its end, whatever that is; rejects only when it was cancelled or the container was lost. */
+/** Runs one block to its end, whatever that is; rejects when it was cancelled, or the sandbox misbehaved. */
 export async function runBlock(options: BlockRunOptions): Promise<BlockRunEnd> {
   const { agent, block, limits, signal } = options
+  signal.throwIfAborted()
   const collector = new OutputCollector(Math.max(LEAST_OUTPUT, options.outputBudget))
   const flood = limits.output * FLOOD_FACTOR
   let bytes = 0
   let ended: "timeout" | "output-limit" | undefined
+  let lost: Error | undefined
   let grace: NodeJS.Timeout | undefined
   const startedAt = performance.now()
   const end = await new Promise<RunEnd | undefined>((resolve, reject) => {
@@ -60,10 +65,14 @@ export async function runBlock(options: BlockRunOptions): Promise<BlockRunEnd> {
       if (!ended) options.onOutput(stream, chunk)
       if (bytes > flood) stopBlock("output-limit")
     }
-    if (signal.aborted) return
+    const onFailure = (error: Error): void => {
+      if (!GloveboxError.is(error, "SANDBOX_LOST")) return reject(error)
+      lost = error
+      resolve(undefined)
+    }
     agent
       .run({ argv: block.argv, how: options.how, onOutput })
-      .then(resolve, reject)
+      .then(resolve, onFailure)
       .finally(() => {
         clearTimeout(timer)
         clearTimeout(grace)
@@ -72,34 +81,22 @@ export async function runBlock(options: BlockRunOptions): Promise<BlockRunEnd> {
   })
   const collected = collector.result()
   const limitsHit = hits(end, ended, collected.truncated)
+  const isLost = lost !== undefined && ended === undefined
   return {
     isAlive: end !== undefined,
+    lost: isLost ? lost : undefined,
     result: {
       language: block.tag,
       codeFile: block.file,
       ...howItEnded(end, ended),
-      limitsHit,
+      ...(isLost ? { termination: "oom" as const } : {}),
+      limitsHit: isLost ? ["memory", ...limitsHit] : limitsHit,
       output: collected.output,
       stdout: collected.stdout,
       stderr: collected.stderr,
       truncated: collected.truncated,
       durationMs: performance.now() - startedAt,
     },
-  }
-}
-
-/** The result of a block whose container was killed for want of memory, its agent included. */
-export function outOfMemory(block: PlannedBlock, durationMs: number): BlockResult {
-  const empty = { output: "", stdout: "", stderr: "", truncated: false }
-  return {
-    language: block.tag,
-    codeFile: block.file,
-    exitCode: 128 + constants.signals.SIGKILL,
-    signal: "SIGKILL",
-    termination: "oom",
-    limitsHit: ["memory"],
-    ...empty,
-    durationMs,
   }
 }
 

@@ -21,9 +21,13 @@ export interface CallOptions {
   readonly files: readonly WorkspaceFile[]
   /** Files to take out of it first. */
   readonly gone: readonly string[]
+  /** Called when both are done. */
+  readonly onPut: () => void
   /** How much to bring back; undefined for nothing. */
   readonly carry: WorkspaceLimits | undefined
   readonly deletesCodeFiles: boolean
+  /** Whether a container that is lost was killed for want of memory. */
+  readonly ranOutOfMemory: () => Promise<boolean>
   readonly onEvent: (event: ExecutionEvent) => void
   readonly signal: AbortSignal
 }
@@ -46,6 +50,7 @@ export async function runCall(options: CallOptions): Promise<CallEnd> {
   let isAlive = true
   if (options.gone.length > 0) agent.remove(options.gone)
   await abortable(agent.put(options.files), AbortSignal.any([signal, agent.lost]))
+  options.onPut()
   for (const [index, block] of blocks.entries()) {
     options.onEvent({
       type: "block-started",
@@ -65,6 +70,7 @@ export async function runCall(options: CallOptions): Promise<CallEnd> {
       signal,
     })
     finish()
+    if (run.lost && !(await options.ranOutOfMemory())) throw run.lost
     results.push(run.result)
     outputLeft -= Buffer.byteLength(run.result.output)
     options.onEvent({ type: "block-finished", block: index, result: run.result })
@@ -72,7 +78,10 @@ export async function runCall(options: CallOptions): Promise<CallEnd> {
     if (!isAlive || run.result.exitCode !== 0 || run.result.termination !== "exit") break
   }
   if (!isAlive) return { blocks: results, changes: NO_CHANGES, isAlive }
-  if (options.deletesCodeFiles) agent.remove(blocks.map(({ file }) => file))
+  if (options.deletesCodeFiles) {
+    const ran = blocks.slice(0, results.length)
+    agent.remove(ran.filter(({ named }) => !named).map(({ file }) => file))
+  }
   const changes = carry ? await collect(agent, carry, signal) : NO_CHANGES
   return { blocks: results, changes, isAlive: !agent.lost.aborted }
 }
@@ -83,8 +92,16 @@ function canFork({ argv }: PlannedBlock, { agent, prefersReady }: CallOptions): 
 }
 
 async function collect(agent: SandboxAgent, carry: WorkspaceLimits, signal: AbortSignal): Promise<Collected> {
-  const limit = AbortSignal.timeout(COLLECT_LIMIT_MS)
-  return abortable(agent.collect(carry), AbortSignal.any([signal, limit, agent.lost]))
+  const late = new AbortController()
+  const timer = setTimeout(() => {
+    const message = `The files of the workspace did not come within ${COLLECT_LIMIT_MS / 1000} s.`
+    late.abort(new GloveboxError("WORKSPACE_FAILED", message))
+  }, COLLECT_LIMIT_MS)
+  try {
+    return await abortable(agent.collect(carry), AbortSignal.any([signal, late.signal, agent.lost]))
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
 function outputEvents(

@@ -11,6 +11,7 @@ import type { DockerExecutorEvent } from "./executor-event.ts"
 import { findImage } from "./find-image.ts"
 import { AgentProgramMissing, type SandboxContainer, launchContainer } from "./launch-container.ts"
 import { ownerLabels } from "./ownership.ts"
+import { OomWatch } from "./oom-watch.ts"
 import { runInitCommand } from "./init-command.ts"
 import { LIBRARY, WHEELS, prepareImage } from "./prepared-image.ts"
 
@@ -32,6 +33,7 @@ export class ContainerLauncher {
   readonly #runtime: ChosenRuntime
   #kind: AgentKind = "python"
   #count = 0
+  readonly #oomWatch = new OomWatch()
 
   private constructor(
     launcher: LauncherOptions,
@@ -62,11 +64,22 @@ export class ContainerLauncher {
       const image = await findImage(engine, fields.image, options.pull, onProgress, signal)
       const containers = new ContainerLauncher(launcher, engine, info, image, runtime)
       await containers.#prepareImage(image)
+      // An engine without events still runs code.
+      void containers.#oomWatch.listen(engine, launcher.owner).catch(() => {})
       return containers
     } catch (error) {
       engine.close()
       throw error
     }
+  }
+
+  async ranOutOfMemory(id: string): Promise<boolean> {
+    return this.#oomWatch.hasSeen(id)
+  }
+
+  close(): void {
+    this.#oomWatch.close()
+    this.engine.close()
   }
 
   get imageName(): string {
@@ -127,7 +140,8 @@ export class ContainerLauncher {
   async #launchKind(kind: AgentKind, policy: SandboxPolicy): Promise<SandboxContainer> {
     const { options, owner } = this.#launcher
     const { containerName, isolation } = options
-    this.#count += 1
+    // Before anything is waited for: another launch may count on meanwhile.
+    const number = (this.#count += 1)
     const isKept = !options.autoRemove
     const spec = containerSpec({
       policy: policy.fields,
@@ -150,11 +164,19 @@ export class ContainerLauncher {
       env: options.functions.length === 0 ? {} : { PYTHONPATH: LIBRARY },
     })
     const base = containerName ?? `glovebox-${owner.slice(0, 8)}`
-    const name =
-      containerName !== undefined && isolation === "session" ? containerName : `${base}-${this.#count}`
+    const name = containerName !== undefined && isolation === "session" ? containerName : `${base}-${number}`
     const { engine } = this
-    const { isPodman } = this.#info
-    return launchContainer({ engine, policy: policy.fields, spec, kind, isPodman, name, keep: isKept })
+    const { isPodman, architecture } = this.#info
+    return launchContainer({
+      engine,
+      policy: policy.fields,
+      spec,
+      kind,
+      isPodman,
+      architecture,
+      name,
+      keep: isKept,
+    })
   }
 }
 

@@ -26,6 +26,7 @@ export class ContainerPool {
   readonly #idle = new Map<SandboxContainer, () => void>()
   readonly #launching = new Set<Promise<SandboxContainer>>()
   readonly #ending = new Set<Promise<void>>()
+  readonly #leased = new Set<SandboxContainer>()
   #refilling = 0
   #isClosed = false
   #idleTimer: NodeJS.Timeout | undefined
@@ -54,12 +55,14 @@ export class ContainerPool {
     this.#touch()
     const ready = this.#takeIdle()
     this.#refill()
-    if (ready) return { container: ready, pooled: true }
-    return { container: await this.#launch(), pooled: false }
+    const container = ready ?? (await this.#launch())
+    this.#leased.add(container)
+    return { container, pooled: ready !== undefined }
   }
 
   /** Destroys a container; the pool waits for it when it closes. */
   release(container: SandboxContainer): Promise<void> {
+    this.#leased.delete(container)
     const ending = container.destroy().catch(() => {
       // It has no connection any more, so its agent ends it; the next sweep finds what that leaves.
     })
@@ -72,6 +75,8 @@ export class ContainerPool {
     this.#isClosed = true
     clearTimeout(this.#idleTimer)
     this.#letGo()
+    // Whoever holds one has been told to let go of it, and may not have come to it.
+    for (const container of this.#leased) void this.release(container)
     await Promise.allSettled([...this.#launching].map(async (launching) => this.release(await launching)))
     await Promise.all(this.#ending)
   }

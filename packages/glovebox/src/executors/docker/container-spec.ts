@@ -57,7 +57,7 @@ export interface ContainerSpec {
   readonly [field: string]: unknown
 }
 
-export interface HostConfig {
+interface HostConfig {
   readonly NetworkMode: string
   readonly ReadonlyRootfs: boolean
   readonly CapDrop: readonly string[]
@@ -71,6 +71,7 @@ export interface HostConfig {
   readonly Tmpfs: Readonly<Record<string, string>>
   readonly LogConfig: { readonly Type: string; readonly Config: Readonly<Record<string, string>> }
   readonly AutoRemove: boolean
+  readonly Runtime?: string | undefined
   readonly [field: string]: unknown
 }
 
@@ -110,13 +111,13 @@ function hostConfig(input: ContainerSpecInput, hasNoNetwork: boolean): HostConfi
     ReadonlyRootfs: policy.readOnlyRoot,
     CapDrop: ["ALL"],
     CapAdd: policy.capabilities,
-    SecurityOpt: ["no-new-privileges", ...seccomp(input)],
+    SecurityOpt: ["no-new-privileges", ...seccompOptions(input)],
     Privileged: false,
     IpcMode: "private",
     PidMode: "",
     UTSMode: "",
     CgroupnsMode: "private",
-    PidsLimit: hasOwnKernel(input) ? GVISOR_TASKS + GVISOR_TASKS_PER_PROCESS * limits.pids : limits.pids,
+    PidsLimit: taskLimit(policy, input.runtime),
     Memory: limits.memory,
     // The same as the memory: no swap.
     MemorySwap: limits.memory,
@@ -152,6 +153,12 @@ function hostConfig(input: ContainerSpecInput, hasNoNetwork: boolean): HostConfi
   }
 }
 
+/** How many tasks of the host a sandbox may be made of. */
+export function taskLimit({ limits }: PolicyFields, runtime: string | undefined): number {
+  if (runtime === undefined || !isGvisor(runtime)) return limits.pids
+  return GVISOR_TASKS + GVISOR_TASKS_PER_PROCESS * limits.pids
+}
+
 function hasOwnKernel({ runtime }: ContainerSpecInput): boolean {
   return runtime !== undefined && isGvisor(runtime)
 }
@@ -179,7 +186,12 @@ function networkMode({ network }: PolicyFields): string {
   )
 }
 
-function seccomp({ policy, architecture, isPodman }: ContainerSpecInput): string[] {
+/** How the engine is told of the policy's seccomp profile. */
+export function seccompOptions({
+  policy,
+  architecture,
+  isPodman,
+}: Pick<ContainerSpecInput, "policy" | "architecture" | "isPodman">): string[] {
   if (policy.seccomp === "strict") {
     // Podman takes a profile only by the path of a file; its own applies, and on other processors the engine's.
     const profile = isPodman ? undefined : seccompProfile(architecture)

@@ -93,10 +93,19 @@ export class DockerCommandLineCodeExecutor implements CodeExecutor {
 
   async executeCodeBlocks(blocks: readonly CodeBlock[], options: ExecuteOptions = {}): Promise<CodeResult> {
     const { onOutput } = options
+    if (!onOutput) return this.#execute(this.#plan(blocks), { signal: options.signal, onEvent: () => {} })
+    const failed = new AbortController()
+    const signal = options.signal ? AbortSignal.any([options.signal, failed.signal]) : failed.signal
     return this.#execute(this.#plan(blocks), {
-      signal: options.signal,
+      signal,
       onEvent: (event) => {
-        if (onOutput && (event.type === "stdout" || event.type === "stderr")) onOutput(event)
+        if (event.type !== "stdout" && event.type !== "stderr") return
+        try {
+          onOutput(event)
+        } catch (error) {
+          // The caller's own error is the call's.
+          failed.abort(error)
+        }
       },
     })
   }

@@ -7,14 +7,14 @@ import { FACTS } from "./agent-line.test-kit.ts"
 import { type ContainerSpec, containerSpec } from "./container-spec.ts"
 import { type EffectiveSettings, effectiveSettings } from "./effective-settings.ts"
 
-function specOf(policy: PolicyInput, imageVolumes: readonly string[] = []): ContainerSpec {
+function specOf(policy: PolicyInput, imageVolumes: readonly string[] = [], runtime = "runc"): ContainerSpec {
   return containerSpec({
     policy: new SandboxPolicy(policy).fields,
     imageId: "sha256:image",
     imageVolumes,
     command: ["python3"],
     architecture: "x86_64",
-    runtime: "runc",
+    runtime,
     isPodman: false,
     labels: {},
     extraHosts: {},
@@ -189,8 +189,8 @@ describe("effectiveSettings", () => {
   })
 
   it("asks no host kernel under a runtime with a kernel of its own", () => {
-    const spec = { ...specOf({}) }
-    const host = { ...spec.HostConfig, Runtime: "runsc" }
+    const spec = { ...specOf({}, [], "runsc") }
+    const host = spec.HostConfig
     const inspected = {
       Image: spec.Image,
       Config: { User: spec.User },

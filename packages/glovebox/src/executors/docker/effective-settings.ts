@@ -3,7 +3,7 @@ import { GloveboxError } from "../../core/index.ts"
 import { canonicalJson } from "../../internal/canonical-json.ts"
 import type { PolicyFields } from "../../policy/index.ts"
 import type { Facts } from "./agent-answers.ts"
-import type { ContainerSpec } from "./container-spec.ts"
+import { type ContainerSpec, seccompOptions, taskLimit } from "./container-spec.ts"
 import {
   type SettingDifference,
   indirectLimits,
@@ -18,22 +18,28 @@ export interface EffectiveSettings {
   readonly settings: Readonly<Record<string, unknown>>
 }
 
+export interface EngineKind {
+  readonly isPodman?: boolean | undefined
+  /** @default any that has a seccomp profile of ours */
+  readonly architecture?: string | undefined
+}
+
 /** Reads the effective settings, and refuses a container in which one differs from what was asked. */
 export function effectiveSettings(
   policy: PolicyFields,
   spec: ContainerSpec,
   inspected: Docker.ContainerInspectInfo,
   facts: Facts | undefined,
-  isPodman = false,
+  { isPodman = false, architecture }: EngineKind = {},
 ): EffectiveSettings {
   const engine = readEngine(inspected)
   const kernel = facts && readKernel(facts)
   const differences = [
-    ...compare(engine, askedOfEngine(spec)),
+    ...compare(engine, askedOfEngine(policy, spec)),
     // Podman says much of this in words of its own; there the kernel's word must do.
-    ...(isPodman ? [] : compareVerbatim(spec, inspected)),
+    ...(isPodman ? [] : compareVerbatim(policy, spec, inspected, architecture)),
     ...compareMounts(spec, inspected),
-    ...(facts ? kernelDifferences(policy, spec, facts, engine.runtime) : []),
+    ...(facts ? kernelDifferences(policy, spec, facts, engine.runtime, isPodman) : []),
   ]
   if (differences.length > 0) {
     const list = differences
@@ -44,7 +50,7 @@ export function effectiveSettings(
       `The engine made a container that differs from the policy, so nothing runs in it: ${list}.`,
     )
   }
-  const indirect = indirectLimits(spec, engine.runtime)
+  const indirect = indirectLimits(engine.runtime, isPodman)
   return { image: engine.image, runtime: engine.runtime, settings: { ...engine, ...kernel, indirect } }
 }
 
@@ -75,26 +81,32 @@ function readEngine({ Image, Config, HostConfig }: Docker.ContainerInspectInfo):
   }
 }
 
-function askedOfEngine(spec: ContainerSpec): Record<string, unknown> {
+// By the policy where it has a word for it, so that a mistake in what was asked of the engine shows too.
+function askedOfEngine(policy: PolicyFields, spec: ContainerSpec): Record<string, unknown> {
   const { HostConfig: asked } = spec
+  const { limits } = policy
   return {
     image: spec.Image,
-    ...(asked["Runtime"] === undefined ? {} : { runtime: asked["Runtime"] }),
-    user: spec.User,
+    ...(asked.Runtime === undefined ? {} : { runtime: asked.Runtime }),
+    user: policy.user,
     network: asked.NetworkMode,
-    readOnlyRoot: asked.ReadonlyRootfs,
+    readOnlyRoot: policy.readOnlyRoot,
     privileged: false,
-    capabilities: asked.CapAdd.map(withoutPrefix).toSorted(),
-    noNewPrivileges: asked.SecurityOpt.includes("no-new-privileges"),
-    unconfined: asked.SecurityOpt.filter((option) => option.includes("unconfined")),
-    memory: asked.Memory,
-    memoryAndSwap: asked.MemorySwap,
-    cpus: asked.NanoCpus / 1e9,
-    pids: asked.PidsLimit,
+    capabilities: policy.capabilities.map(withoutPrefix).toSorted(),
+    noNewPrivileges: true,
+    unconfined: isUnconfined(policy) ? ["seccomp=unconfined"] : [],
+    memory: limits.memory,
+    memoryAndSwap: limits.memory,
+    cpus: Math.round(limits.cpus * 1e9) / 1e9,
+    pids: taskLimit(policy, asked.Runtime),
     devices: 0,
     hostPid: false,
     hostIpc: false,
   }
+}
+
+function isUnconfined({ seccomp }: PolicyFields): boolean {
+  return seccomp !== "strict" && "dangerously" in seccomp
 }
 
 function compare(effective: Record<string, unknown>, asked: Record<string, unknown>): SettingDifference[] {
@@ -107,8 +119,10 @@ const VERBATIM = ["CapDrop", "Tmpfs", "LogConfig", "PidMode", "IpcMode", "Cgroup
 
 // Settings that the engine gives back as it was given them, and some that nobody asked for.
 function compareVerbatim(
+  policy: PolicyFields,
   { HostConfig }: ContainerSpec,
   { HostConfig: effective }: Docker.ContainerInspectInfo,
+  architecture: string | undefined,
 ): SettingDifference[] {
   const found = effective as unknown as Readonly<Record<string, unknown>>
   const asked = Object.fromEntries(VERBATIM.map((name) => [name, HostConfig[name]]))
@@ -118,7 +132,21 @@ function compareVerbatim(
     seccomp: seccompOf(effective.SecurityOpt ?? []),
   }
   const wanted = { UsernsMode: "", GroupAdd: [], seccomp: seccompOf(HostConfig.SecurityOpt) }
-  return [...compare(found, asked), ...compare(others, wanted)]
+  return [
+    ...compare(found, asked),
+    ...compare(others, wanted),
+    ...(isOurs(policy, wanted.seccomp, architecture)
+      ? []
+      : [{ setting: "seccomp", asked: policy.seccomp, effective: wanted.seccomp }]),
+  ]
+}
+
+// On processors for which there is no profile of ours the engine's own applies.
+function isOurs(policy: PolicyFields, option: string | undefined, architecture: string | undefined): boolean {
+  const architectures = architecture === undefined ? ["x86_64", "aarch64"] : [architecture]
+  return architectures.some(
+    (name) => seccompOptions({ policy, architecture: name, isPodman: false })[0] === option,
+  )
 }
 
 function seccompOf(options: readonly string[]): string | undefined {

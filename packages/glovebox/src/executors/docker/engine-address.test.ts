@@ -192,10 +192,10 @@ describe("findEngine, by the environment and contexts", () => {
     rmSync(join(config, "config.json"))
   })
 
-  it("uses the local engine when nothing is said, or the configuration is no JSON", async () => {
+  it("uses the local engine when nothing is said, but does not guess at a damaged configuration", async () => {
     expect(await find()).toMatchObject({ kind: "socket", path: expect.stringMatching(/docker/) })
     writeFileSync(join(config, "config.json"), "{")
-    expect(await find()).toMatchObject({ kind: "socket" })
+    await expectFailure(find(), "OPTION_INVALID", /config\.json is not JSON/)
     writeFileSync(join(config, "config.json"), "null")
     expect(await find()).toMatchObject({ kind: "socket" })
     rmSync(join(config, "config.json"))

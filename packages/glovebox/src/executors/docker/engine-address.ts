@@ -51,12 +51,18 @@ export async function findEngine(
 }
 
 export async function currentContext(configFolder: string): Promise<string | undefined> {
+  const file = join(configFolder, "config.json")
+  const text = await readFile(file, "utf8").catch(() => undefined)
+  if (text === undefined) return undefined
   try {
-    const config: unknown = JSON.parse(await readFile(join(configFolder, "config.json"), "utf8"))
+    const config: unknown = JSON.parse(text)
     const name = (config as { currentContext?: unknown } | null)?.currentContext
     return typeof name === "string" && name !== "" ? name : undefined
-  } catch {
-    return undefined
+  } catch (cause) {
+    throw invalid(
+      `${file} is not JSON, so which engine is meant cannot be told. Mend it, or give dockerHost.`,
+      cause,
+    )
   }
 }
 

@@ -61,9 +61,10 @@ export class Engine {
   }
 
   async info(signal?: AbortSignal): Promise<EngineInfo> {
+    signal?.throwIfAborted()
     const limit = AbortSignal.timeout(15_000)
     const abortSignal = signal ? AbortSignal.any([signal, limit]) : limit
-    return this.ask("say what it is", async (docker) => {
+    const asking = this.ask("say what it is", async (docker) => {
       // The published types know less than the client does.
       const client = docker as unknown as Record<
         "info" | "version",
@@ -74,6 +75,10 @@ export class Engine {
         client.version({ abortSignal }),
       ])
       return readEngineInfo(info, version)
+    })
+    return asking.catch((error: unknown) => {
+      signal?.throwIfAborted()
+      throw error
     })
   }
 

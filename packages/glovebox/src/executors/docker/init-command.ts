@@ -7,7 +7,7 @@ import type { SandboxAgent } from "./sandbox-agent.ts"
 export async function runInitCommand(agent: SandboxAgent, options: DockerOptions): Promise<void> {
   const { limits } = options.policy.fields
   const command = options.initCommand ?? ":"
-  const { result } = await runBlock({
+  const { result, lost } = await runBlock({
     agent,
     block: {
       language: options.languages.lookup("sh"),
@@ -23,6 +23,7 @@ export async function runInitCommand(agent: SandboxAgent, options: DockerOptions
     onOutput: () => {},
     signal: agent.lost,
   })
+  if (lost) throw lost
   if (result.exitCode === 0) return
   throw new GloveboxError(
     "SANDBOX_SETUP_FAILED",

@@ -17,6 +17,7 @@ export function kernelDifferences(
   spec: ContainerSpec,
   facts: Facts,
   runtime: string,
+  isPodman = false,
 ): SettingDifference[] {
   const { limits } = policy
   const { status, cgroup, workspace, interfaces, root } = facts
@@ -38,7 +39,7 @@ export function kernelDifferences(
   if (policy.readOnlyRoot) checkIfRead("the root's read-only flag", root.readOnly, true)
   if (Object.hasOwn(spec.HostConfig.Tmpfs, WORKSPACE)) {
     check("workspace within its bytes", isWithin(workspace.bytes, limits.workspace), true)
-    if (countsFiles(spec, runtime)) {
+    if (countsFiles(runtime, isPodman)) {
       check("workspace within its files", isWithin(workspace.files, limits.files), true)
     }
   }
@@ -56,13 +57,13 @@ export function kernelDifferences(
 }
 
 /** Limits that this engine or runtime keeps only by others, in words. */
-export function indirectLimits(spec: ContainerSpec, runtime: string): string[] {
-  if (countsFiles(spec, runtime)) return []
+export function indirectLimits(runtime: string, isPodman: boolean): string[] {
+  if (countsFiles(runtime, isPodman)) return []
   return ["limits.files: the workspace's files are not counted here, and are bounded by limits.memory alone"]
 }
 
-function countsFiles({ HostConfig }: ContainerSpec, runtime: string): boolean {
-  return !isGvisor(runtime) && (HostConfig.Tmpfs[WORKSPACE]?.includes("nr_inodes=") ?? true)
+function countsFiles(runtime: string, isPodman: boolean): boolean {
+  return !isGvisor(runtime) && !isPodman
 }
 
 // A page more is how the kernel rounds.

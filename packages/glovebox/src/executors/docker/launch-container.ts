@@ -3,7 +3,7 @@ import type { AgentKind } from "./agent-command.ts"
 import type { Facts } from "./agent-answers.ts"
 import { Channel } from "./channel.ts"
 import type { ContainerSpec } from "./container-spec.ts"
-import { type EffectiveSettings, effectiveSettings } from "./effective-settings.ts"
+import { type EffectiveSettings, type EngineKind, effectiveSettings } from "./effective-settings.ts"
 import type { Engine } from "./engine.ts"
 import { FramedAgent } from "./framed-agent.ts"
 import { LineAgent } from "./line-agent.ts"
@@ -11,12 +11,11 @@ import type { SandboxAgent } from "./sandbox-agent.ts"
 
 const BOOT_LIMIT_MS = 60_000
 
-export interface LaunchOptions {
+export interface LaunchOptions extends EngineKind {
   readonly engine: Engine
   readonly policy: PolicyFields
   readonly spec: ContainerSpec
   readonly kind: AgentKind
-  readonly isPodman?: boolean | undefined
   readonly name?: string | undefined
   /** Whether the container stays, stopped, when its work is done. */
   readonly keep: boolean
@@ -38,7 +37,7 @@ export class AgentProgramMissing extends Error {
 
 /** Creates a container, starts it, hears its agent, and checks that it is what the policy asked for. */
 export async function launchContainer(options: LaunchOptions): Promise<SandboxContainer> {
-  const { engine, policy, spec, kind, name, keep, isPodman = false } = options
+  const { engine, policy, spec, kind, name, keep } = options
   const id = await engine.create(spec, name)
   let removal: Promise<void> | undefined
   const remove = async (): Promise<void> => (removal ??= engine.remove(id))
@@ -48,7 +47,7 @@ export async function launchContainer(options: LaunchOptions): Promise<SandboxCo
     await start(engine, id)
     const [agent, inspected] = await Promise.all([greet(kind, channel), engine.inspect(id)])
     const facts = kind === "python" ? (agent.facts as Facts) : undefined
-    const effective = effectiveSettings(policy, spec, inspected, facts, isPodman)
+    const effective = effectiveSettings(policy, spec, inspected, facts, options)
     const destroy = async (): Promise<void> => {
       agent.close()
       await (keep ? engine.kill(id) : remove())

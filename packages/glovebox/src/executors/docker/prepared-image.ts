@@ -111,7 +111,7 @@ async function run(
   const { limits, image } = options.policy.fields
   const language = options.languages.lookup("python")
   const block = { language, tag: "python", file: "", named: false, content: new Uint8Array(), argv }
-  const { result } = await runBlock({
+  const { result, lost } = await runBlock({
     agent,
     block,
     limits,
@@ -120,6 +120,7 @@ async function run(
     onOutput: () => {},
     signal: agent.lost,
   })
+  if (lost) throw lost
   if (result.exitCode === 0) return
   throw new GloveboxError(
     code,

@@ -18,7 +18,7 @@ export class RunSource implements SandboxSource {
   }
 
   async gap(): Promise<WorkspaceGap> {
-    return { files: (await this.#workspace?.read()) ?? [], gone: [] }
+    return { files: (await this.#workspace?.read()) ?? [], gone: [], confirm: () => {} }
   }
 
   async keep(changes: WorkspaceChanges): Promise<boolean> {

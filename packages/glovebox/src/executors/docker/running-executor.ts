@@ -1,9 +1,8 @@
 import { GloveboxError } from "../../core/index.ts"
 import { abortable } from "../../internal/abortable.ts"
-import type { BlockResult, CodeResult, SandboxReport } from "../code-result.ts"
+import type { CodeResult, SandboxReport } from "../code-result.ts"
 import type { ExecutionEvent } from "../execution-event.ts"
 import type { Workspace } from "../workspace.ts"
-import { outOfMemory } from "./block-run.ts"
 import { type CallEnd, artifactsOf, codeResult, runCall } from "./call.ts"
 import { ContainerLauncher } from "./container-launcher.ts"
 import { ContainerPool } from "./container-pool.ts"
@@ -98,40 +97,26 @@ export class RunningExecutor {
   async close(): Promise<void> {
     await this.#source.close()
     await this.#sweep
-    this.#launcher.engine.close()
+    this.#launcher.close()
   }
 
   async #run(container: SandboxContainer, call: ExecuteCall): Promise<CallEnd> {
     const { options } = this.#setup
-    const finished: BlockResult[] = []
-    const startedAt = performance.now()
-    try {
-      return await runCall({
-        agent: container.agent,
-        limits: options.policy.fields.limits,
-        blocks: call.blocks,
-        prefersReady: options.interpreter === "ready",
-        ...(await this.#source.gap()),
-        carry: options.carry,
-        deletesCodeFiles: options.deleteTmpFiles,
-        signal: call.signal,
-        onEvent: (event) => {
-          if (event.type === "block-finished") finished.push(event.result)
-          call.onEvent(event)
-        },
-      })
-    } catch (error) {
-      const block = call.blocks[finished.length]
-      if (!GloveboxError.is(error, "SANDBOX_LOST") || !block) throw error
-      if (!(await this.#ranOutOfMemory(container.id))) throw error
-      const result = outOfMemory(block, performance.now() - startedAt)
-      call.onEvent({ type: "block-finished", block: finished.length - 1, result })
-      return {
-        blocks: [...finished, result],
-        changes: { files: [], removed: [], over: false },
-        isAlive: false,
-      }
-    }
+    const { files, gone, confirm } = await this.#source.gap()
+    return runCall({
+      agent: container.agent,
+      limits: options.policy.fields.limits,
+      blocks: call.blocks,
+      prefersReady: options.interpreter === "ready",
+      files,
+      gone,
+      onPut: confirm,
+      carry: options.carry,
+      deletesCodeFiles: options.deleteTmpFiles,
+      ranOutOfMemory: async () => this.#launcher.ranOutOfMemory(container.id),
+      onEvent: call.onEvent,
+      signal: call.signal,
+    })
   }
 
   async #finish(
@@ -177,15 +162,6 @@ export class RunningExecutor {
         "LANGUAGE_UNAVAILABLE",
         `The image ${this.#launcher.imageName} has no ${program}, which runs ${language.name}: install ${language.install} in the image, or name an image that has it.`,
       )
-    }
-  }
-
-  async #ranOutOfMemory(id: string): Promise<boolean> {
-    try {
-      const { State } = await this.#launcher.engine.inspect(id)
-      return State.OOMKilled
-    } catch {
-      return false
     }
   }
 

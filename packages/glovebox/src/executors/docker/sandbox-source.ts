@@ -13,6 +13,8 @@ export interface LeasedSandbox {
 export interface WorkspaceGap {
   readonly files: readonly WorkspaceFile[]
   readonly gone: readonly string[]
+  /** To be called when the container has what it lacked. */
+  readonly confirm: () => void
 }
 
 /** Where calls get their containers from. */

@@ -48,8 +48,10 @@ export class SessionSource implements SandboxSource {
     const paths = new Set(files.map(({ path }) => path))
     const changed = files.filter((file) => this.#common.get(file.path) !== digest(file))
     const gone = [...this.#common.keys()].filter((path) => !paths.has(path))
-    this.#common = new Map(files.map((file) => [file.path, digest(file)]))
-    return { files: changed, gone }
+    const confirm = (): void => {
+      this.#common = new Map(files.map((file) => [file.path, digest(file)]))
+    }
+    return { files: changed, gone, confirm }
   }
 
   async keep(changes: WorkspaceChanges): Promise<boolean> {
