@@ -131,7 +131,7 @@ async function run(
     if (event.type === "started") progress.clear()
     else if (event.type === "finished") result = event.result
     else if (isStreamed && (event.type === "stdout" || event.type === "stderr")) {
-      await output[event.type].write(event.text, signal)
+      await output[event.type].writeOutput(event, signal)
     }
   }
   if (result) return result

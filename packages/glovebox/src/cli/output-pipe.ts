@@ -1,5 +1,6 @@
 import { once } from "node:events"
 import { styleText } from "node:util"
+import { safeText } from "./safe-text.ts"
 
 type Stream = NodeJS.WritableStream & { readonly isTTY?: boolean }
 type Style = Parameters<typeof styleText>[0]
@@ -28,8 +29,16 @@ export class OutputPipe {
     if (!this.gone.aborted) this.#stream.write(text)
   }
 
+  /** What code printed: as it is for a program, without what a terminal would act on for a person. */
+  async writeOutput(
+    { text, bytes }: { readonly text: string; readonly bytes: Uint8Array },
+    signal?: AbortSignal,
+  ): Promise<void> {
+    await this.write(this.#stream.isTTY === true ? safeText(text) : bytes, signal)
+  }
+
   /** Resolves when there is room for more; the text of a reader that left is dropped. */
-  async write(text: string, signal?: AbortSignal): Promise<void> {
+  async write(text: string | Uint8Array, signal?: AbortSignal): Promise<void> {
     if (this.gone.aborted || this.#stream.write(text)) return
     const given = signal ? AbortSignal.any([signal, this.gone]) : this.gone
     try {

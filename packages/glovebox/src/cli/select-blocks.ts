@@ -1,3 +1,5 @@
+import { basename } from "node:path"
+import { workspacePath } from "../executors/workspace-path.ts"
 import { type CodeBlock, codeFences } from "../executors/index.ts"
 import { CommandFailure } from "./command-failure.ts"
 import { type CodeText, MARKDOWN, isKnownLanguage } from "./code-language.ts"
@@ -9,8 +11,8 @@ export interface SelectedBlocks {
 }
 
 /** What to run: the text itself, or the fenced blocks of a markdown text whose language is known. */
-export function selectBlocks({ text, name }: CodeText, language: string): SelectedBlocks {
-  if (language !== MARKDOWN) return { blocks: [{ code: text, language }], notes: [] }
+export function selectBlocks({ text, name, path }: CodeText, language: string): SelectedBlocks {
+  if (language !== MARKDOWN) return { blocks: [{ code: text, language, file: fileName(path) }], notes: [] }
   const fences = codeFences(text)
   if (fences.length === 0) throw new CommandFailure(`${name} has no fenced code block, so nothing runs.`)
   const blocks = fences.filter((fence) => isKnownLanguage(fence.language))
@@ -25,4 +27,14 @@ export function selectBlocks({ text, name }: CodeText, language: string): Select
 
 function reason({ language }: CodeBlock): string {
   return language === "" ? "it names no language" : `no program is known for ${JSON.stringify(language)}`
+}
+
+// So that a traceback names the user's file; a name that no workspace takes does without.
+function fileName(path: string | undefined): string | undefined {
+  try {
+    const name = path === undefined ? "-" : workspacePath(basename(path))
+    return name.startsWith("-") ? undefined : name
+  } catch {
+    return undefined
+  }
 }

@@ -5,6 +5,8 @@ import { describe } from "../internal/describe.ts"
 export interface CodeBlock {
   readonly code: string
   readonly language: string
+  /** Where the code is written, relative to the workspace; a `# filename:` line in the code comes first. */
+  readonly file?: string | undefined
 }
 
 /** Refuses what is not a list of at least one code block. */
@@ -21,12 +23,17 @@ function checkCodeBlock(block: unknown, index: number): void {
   if (typeof block !== "object" || block === null) {
     throw invalid(`blocks[${index}] is ${describe(block)}. Pass { code, language }.`)
   }
-  const { code, language } = block as { readonly code?: unknown; readonly language?: unknown }
+  const { code, language, file } = block as Readonly<Record<"code" | "language" | "file", unknown>>
   if (typeof code !== "string") {
     throw invalid(`blocks[${index}].code is ${describe(code)}. Pass the code as a string.`)
   }
   if (typeof language !== "string") {
     throw invalid(`blocks[${index}].language is ${describe(language)}. Pass a name such as "python".`)
+  }
+  if (file !== undefined && typeof file !== "string") {
+    throw invalid(
+      `blocks[${index}].file is ${describe(file)}. Pass a path below the workspace, or leave it out.`,
+    )
   }
 }
 

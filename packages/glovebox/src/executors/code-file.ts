@@ -13,9 +13,9 @@ export interface CodeFileName {
   readonly named: boolean
 }
 
-/** Where a block's code is written: the file its directive names, else one named by what the code is. */
+/** Where a block's code is written: the file its directive or the block names, else one named by what the code is. */
 export function codeFileName(block: CodeBlock, language: Language): CodeFileName {
-  const directive = filenameDirective(block.code)
+  const directive = filenameDirective(block.code) ?? block.file
   if (directive === undefined) {
     const hash = createHash("sha256").update(block.code).digest("hex")
     return { path: `tmp_code_${hash}.${language.extension}`, named: false }

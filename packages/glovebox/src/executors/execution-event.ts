@@ -19,4 +19,6 @@ export interface OutputEvent {
   readonly type: "stdout" | "stderr"
   readonly block: number
   readonly text: string
+  /** The same as it came; it may end within a character, whose text then comes with the next. */
+  readonly bytes: Uint8Array
 }

@@ -82,7 +82,8 @@ export async function runCall(options: CallOptions): Promise<CallEnd> {
     const ran = blocks.slice(0, results.length)
     agent.remove(ran.filter(({ named }) => !named).map(({ file }) => file))
   }
-  const changes = carry ? await collect(agent, carry, signal) : NO_CHANGES
+  const collected = carry ? await collect(agent, carry, signal) : NO_CHANGES
+  const changes = carry ? withCodeFiles(collected, blocks.slice(0, results.length)) : collected
   return { blocks: results, changes, isAlive: !agent.lost.aborted }
 }
 
@@ -104,19 +105,29 @@ async function collect(agent: SandboxAgent, carry: WorkspaceLimits, signal: Abor
   }
 }
 
+// The agent tells only what changed after it was put; files that the code named are to stay all the same.
+function withCodeFiles(changes: Collected, ran: readonly PlannedBlock[]): Collected {
+  const told = new Set([...changes.files.map(({ path }) => path), ...changes.removed])
+  const kept = new Map(
+    ran
+      .filter(({ named, file }) => named && !told.has(file))
+      .map(({ file, content }) => [file, { path: file, content, executable: false }]),
+  )
+  return { ...changes, files: [...kept.values(), ...changes.files] }
+}
+
 function outputEvents(
   block: number,
   onEvent: (event: ExecutionEvent) => void,
 ): { onOutput: (stream: "stdout" | "stderr", bytes: Buffer) => void; finish: () => void } {
   const texts = { stdout: new StreamText(), stderr: new StreamText() }
-  const emit = (type: "stdout" | "stderr", text: string): void => {
-    if (text !== "") onEvent({ type, block, text })
-  }
   return {
-    onOutput: (stream, bytes) => emit(stream, texts[stream].push(bytes)),
+    onOutput: (type, bytes) => onEvent({ type, block, text: texts[type].push(bytes), bytes }),
     finish: () => {
-      emit("stdout", texts.stdout.end())
-      emit("stderr", texts.stderr.end())
+      for (const type of ["stdout", "stderr"] as const) {
+        const text = texts[type].end()
+        if (text !== "") onEvent({ type, block, text, bytes: new Uint8Array() })
+      }
     },
   }
 }

@@ -17,10 +17,10 @@ export interface PlannedBlock {
 
 /** What each block becomes; a block that cannot be run is an error before any of them runs. */
 export function planBlocks(blocks: readonly CodeBlock[], languages: LanguageTable): PlannedBlock[] {
-  return blocks.map(({ code, language: tag }) => {
+  return blocks.map(({ code, language: tag, file }) => {
     const language = languages.lookup(tag)
     const quiet = silencePip(code, language.name)
-    const { path, named } = codeFileName({ code: quiet, language: tag }, language)
+    const { path, named } = codeFileName({ code: quiet, language: tag, file }, language)
     return {
       language,
       tag,
