@@ -18,7 +18,7 @@ it.each([
   ["an unknown option", ["core", "--wrong"]],
 ])("run prints the known names for %s, and exits with 2", (_, args) => {
   const { status, stderr } = run(args)
-  expect(stderr).toContain("Known names: core")
+  expect(stderr).toContain("Known names: core, docker")
   expect(status).toBe(2)
 })
 
@@ -28,6 +28,14 @@ it("run exits with 1 and one clear line when the Python named for AutoGen lacks 
     expect.stringContaining(
       "GLOVEBOX_AUTOGEN_PYTHON names /nowhere/python, which cannot import autogen_core",
     ),
+  ])
+  expect(status).toBe(1)
+})
+
+it("run exits with 1 and one clear line when there is no engine to measure", () => {
+  const { status, stderr } = run(["docker"], { DOCKER_HOST: "unix:///nowhere/docker.sock" })
+  expect(stderr.trim().split("\n")).toEqual([
+    expect.stringMatching(/^The docker bench needs an engine: .*\/nowhere\/docker\.sock/),
   ])
   expect(status).toBe(1)
 })

@@ -1,7 +1,7 @@
 import { median } from "../median.ts"
 import { quietWindow } from "./quiet-window.ts"
 
-export type Times<Name extends string> = Partial<Record<Name, number>>
+type Times<Name extends string> = Partial<Record<Name, number>>
 
 export interface Contender<Name extends string> {
   /** Does the work once, and says how long it took. */

@@ -7,7 +7,7 @@ import { ReusedContainer } from "./reused-container.ts"
 import { ROUNDS } from "./settings.ts"
 import { SettlingExecutor } from "./settling-executor.ts"
 
-export type LatencyName =
+type LatencyName =
   | "hostFloorMs"
   | "engineColdMs"
   | "engineColdResultMs"
