@@ -4,6 +4,17 @@ import { Resident, withResident } from "./resident.test-kit.ts"
 const quiet = { code: 0, signal: null, limits: [], stderr: "" }
 const hows = ["fork", "exec"] as const
 
+const busy = (block: number): string => `import subprocess, threading, random, json
+from concurrent.futures import ThreadPoolExecutor
+if __name__ == "__main__":
+    subprocess.Popen("trap '' TERM HUP; (setsid sleep 98 &); sleep 98", shell=True)
+    threading.Thread(target=threading.Event().wait, daemon=True).start()
+    with ThreadPoolExecutor(3) as pool: print(list(pool.map(lambda n: n * n, range(3))), flush=True)
+    print(subprocess.run(["echo", "sub ${block}"], capture_output=True, text=True).stdout, end="", flush=True)
+    import multiprocessing
+    with multiprocessing.Pool(2) as pool: print(pool.map(abs, [-1, -2]))
+`
+
 describe("the resident agent", () => {
   let agent: Resident
   let facts: Record<string, unknown>
@@ -42,9 +53,10 @@ describe("the resident agent", () => {
 
   it.each(hows)("gives a program nothing of its own by %s", async (how) => {
     const result = await agent.python(
-      `import os
+      `import os, time
 print([os.readlink("/proc/self/fd/" + fd)[:4] for fd in sorted(os.listdir("/proc/self/fd"))[:3]])
 print(len(os.listdir("/proc/self/fd")), os.getsid(0) == os.getpid() == os.getpgid(0), os.getppid(), os.umask(0))
+time.sleep(0.1)
 print(open("/proc/self/oom_score_adj").read().strip(), os.getcwd())
 for path in ("/proc/1/fd/1", "/proc/1/mem", "/proc/1/environ"):
     try:
@@ -59,7 +71,7 @@ for path in ("/proc/1/fd/1", "/proc/1/mem", "/proc/1/environ"):
   })
 
   it("runs it in the ready interpreter, of which only the frozen part of the heap is left to tell", async () => {
-    const frozen = "import gc; print(gc.get_freeze_count() > 0)"
+    const frozen = "import gc; print(gc.get_freeze_count() > 5000)"
     expect((await agent.python(frozen, "fork")).stdout).toBe("True\n")
     expect((await agent.python(frozen, "exec")).stdout).toBe("False\n")
   })
@@ -162,6 +174,17 @@ for path in ("/proc/1/fd/1", "/proc/1/mem", "/proc/1/environ"):
     await agent.bash("rm -rf ./*")
     expect((await agent.collect()).gone).toEqual(["a/b/deep", "changed.txt", "kept.txt", "new.txt", "none"])
   })
+
+  it.each(hows)(
+    "runs blocks with threads, subprocesses and daemons one after the other, from %s",
+    async (first) => {
+      for (let block = 0; block < 8; block += 1) {
+        const result = await agent.python(busy(block), hows[(block + hows.indexOf(first)) % 2])
+        expect(result).toEqual({ ...quiet, stdout: `[0, 1, 4]\nsub ${block}\n[1, 2]\n` })
+        expect((await agent.bash("ps | grep -c '[s]leep 98'")).stdout).toBe("0\n")
+      }
+    },
+  )
 
   it("stops collecting at the maxima", async () => {
     await agent.bash("for i in 1 2 3 4; do head -c 100000 /dev/zero > f$i; done")
@@ -277,6 +300,39 @@ for path in ("/proc/1/fd/1", "/proc/1/mem", "/proc/1/environ"):
     expect((await agent.python("import fresh; print(fresh.v)")).stdout).toBe("7\n")
     await agent.bash("rm -r $HOME/.local")
   })
+})
+
+describe("what is mounted below the workspace", () => {
+  it("is not collected, folder or file, nor what has the same device", async () => {
+    const mounts = [
+      "--tmpfs=/workspace/other",
+      "--volume=/etc:/workspace/data folder:ro",
+      "--volume=/etc/passwd:/workspace/one:ro",
+    ]
+    await withResident({ docker: mounts }, async (agent) => {
+      await agent.bash("ls 'data folder/passwd' && echo x > mine; echo x > other/x")
+      const { files, gone, summary } = await agent.collect()
+      expect([[...files.keys()], gone, summary]).toEqual([
+        ["mine"],
+        [],
+        { files: 1, bytes: 2, skipped: 0, over: false },
+      ])
+    })
+  })
+})
+
+describe("a ready interpreter that cannot be had", () => {
+  it.each(["PYTHONWARNINGS=error", "PYTHONWARNINGS=default"])(
+    "is not claimed, or works: %s",
+    async (setting) => {
+      const agent = new Resident({ preload: ["json"], docker: ["--env", setting] })
+      const { python, ready } = await agent.ready()
+      expect(ready).toBe(Number((python as string).split(".")[1]) < 12)
+      expect(await agent.python("import json; print(json.dumps(1))")).toEqual({ ...quiet, stdout: "1\n" })
+      expect(await agent.stop()).toBe(0)
+      expect(agent.stderr).toBe("")
+    },
+  )
 })
 
 describe("the end of the resident agent", () => {

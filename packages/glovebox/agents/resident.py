@@ -2,8 +2,11 @@
 MAIN_AT_START = dict(globals())
 import sys
 
+# To run a command, not to run a script, 3.13 and later import linecache, and keep the source in it.
+if sys.version_info >= (3, 13) and next(reversed(sys.modules)) == "linecache":
+    del sys.modules["linecache"]
 MODULES_AT_START = dict(sys.modules)
-IMPORTERS_AT_START = set(sys.path_importer_cache)
+IMPORTERS_AT_START = set(sys.path_importer_cache) - ({sys.modules["os"].getcwd()} - set(sys.path))
 # A planted json.py in the workspace must not be imported by the agent; and warnings blame this name, not __main__.
 sys.path[:1] = [entry for entry in sys.path[:1] if entry]
 __name__ = "glovebox"
@@ -35,7 +38,7 @@ class ImportRecorder:
     def __init__(self):
         self.bootstrap = sys.modules["_frozen_importlib"]
         self.imports, self.lookups, self.exit_calls = {}, {}, {}
-        self.known, self.loading = set(sys.modules), [""]
+        self.known, self.count, self.loading = set(sys.modules), len(sys.modules), [""]
         self.load, self.native_import = self.bootstrap._load_unlocked, builtins.__import__
         self.bootstrap._load_unlocked, builtins.__import__ = self.note_load, self.note_import
         import atexit
@@ -50,7 +53,16 @@ class ImportRecorder:
     def note(self, name):
         self.imports.setdefault(self.loading[-1], []).append(name)
 
+    def note_own(self):
+        """Names that a module puts into sys.modules by itself (collections.abc) belong to it."""
+        if len(sys.modules) != self.count:
+            self.count, fresh = len(sys.modules), sys.modules.keys() - self.known - self.imports.keys()
+            for name in [name for name in sys.modules if name in fresh] if fresh else ():
+                self.known.add(name)
+                self.note(name)
+
     def note_load(self, spec):
+        self.note_own()
         self.note(spec.name)
         self.imports[spec.name] = []
         if spec.name in ("_hashlib", "_ssl"):
@@ -60,16 +72,13 @@ class ImportRecorder:
         self.loading.append(spec.name)
         try:
             module = self.load(spec)
-            # Names that a module puts into sys.modules by itself (xml.parsers.expat.model) belong to it.
-            fresh = sys.modules.keys() - self.known
-            self.known |= fresh
-            if not fresh <= self.imports.keys():
-                self.imports[spec.name] += [name for name in sys.modules if name in fresh and name not in self.imports]
+            self.note_own()
             return module
         finally:
             self.loading.pop()
 
     def note_import(self, name, globals=None, locals=None, fromlist=(), level=0):
+        self.note_own()
         try:
             module = self.native_import(name, globals, locals, fromlist, level)
         except ImportError:
@@ -105,6 +114,11 @@ REFRESH = {
 }
 
 
+def is_monitored():
+    monitoring = getattr(sys, "monitoring", None)
+    return monitoring and any(map(monitoring.get_tool, range(6)))
+
+
 class HiddenModules:
     """Modules that are loaded but not in sys.modules; an import finds them where it would have found their files."""
 
@@ -137,7 +151,7 @@ class HiddenModules:
 
     def is_untouched(self, wanted):
         """Whether a native import would load this module, and all that it imports, from the very same files."""
-        if sys.gettrace() or sys.getprofile() or builtins.__import__ is not self.recorder.native_import:
+        if sys.gettrace() or sys.getprofile() or is_monitored() or builtins.__import__ is not self.recorder.native_import:
             return False
         if sys.meta_path != self.meta_path or sys.path_hooks != self.hooks:
             return False
@@ -212,7 +226,7 @@ def record_imports():
 
 
 recorder = record_imports()
-import _codecs, _collections, _functools, _weakref, gc, itertools, json, select
+import _codecs, _collections, _functools, _weakref, gc, itertools, json, resource, select
 
 try:
     import ctypes
@@ -226,6 +240,16 @@ def read_text(path):
             return file.read()
     except OSError:
         return ""
+
+
+def read_mounts():
+    """Every mount point and whether it is read-only, which gVisor tells nowhere else."""
+    try:
+        with open("/proc/self/mountinfo", "rb") as file:
+            lines = [line.split() for line in file]
+        return {_codecs.escape_decode(words[4])[0]: b"ro" in words[5].split(b",") for words in lines}
+    except (OSError, IndexError, ValueError):
+        return {}
 
 
 def number(text):
@@ -275,9 +299,9 @@ def gather_facts(config, ready):
         "gid": os.getgid(),
         "status": {name: status[name].strip() if name in status else None for name in names},
         "programs": {name: find_program(name) for name in config.get("programs", [])},
-        "interfaces": interfaces,
-        "root": {"readOnly": bool(os.statvfs("/").f_flag & os.ST_RDONLY)},
-        "workspace": {"bytes": space.f_blocks * space.f_frsize, "files": space.f_files},
+        "interfaces": interfaces or None,
+        "root": {"readOnly": bool(os.statvfs("/").f_flag & os.ST_RDONLY) or read_mounts().get(b"/", False)},
+        "workspace": {"bytes": space.f_blocks * space.f_frsize or None, "files": space.f_files or None},
         "cgroup": cgroup_facts(),
         "ready": ready,
     }
@@ -329,7 +353,14 @@ class Workspace:
 
     def __init__(self):
         self.root = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        self.device, self.mounts = os.fstat(self.root).st_dev, self.find_mounts()
         self.seen = {}
+
+    @staticmethod
+    def find_mounts():
+        """What is mounted below the workspace, which may be a part of the same device."""
+        workspace = os.path.join(os.fsencode(os.getcwd()), b"")
+        return {os.fsdecode(point[len(workspace) :]) for point in read_mounts() if point.startswith(workspace)}
 
     @staticmethod
     def signature(info):
@@ -387,6 +418,8 @@ class Workspace:
             try:
                 path = prefix + name
                 path.encode()
+                if path in self.mounts:
+                    continue
                 info = os.stat(name, dir_fd=folder, follow_symlinks=False)
                 kind = info.st_mode & 0o170000
                 if kind == 0o040000 and depth < 64:
@@ -396,16 +429,23 @@ class Workspace:
                 else:
                     raise ValueError("neither a file nor a folder")
             except (OSError, ValueError):
-                skip.append(name)
+                skip.append(path)
                 continue
             try:
                 info = os.fstat(inner)
-                if info.st_mode & 0o170000 == 0o040000:
+                if info.st_mode & 0o170000 == 0o040000 and info.st_dev == self.device:
                     yield from self.walk(inner, path + "/", depth + 1, skip)
                 elif info.st_mode & 0o170000 == 0o100000:
                     yield path, inner, info
             finally:
                 os.close(inner)
+
+    def is_unreadable(self, path):
+        try:
+            info = os.stat(path, dir_fd=self.root, follow_symlinks=False)
+        except (OSError, ValueError):
+            return False
+        return info.st_mode & 0o170000 in (0o040000, 0o100000)
 
     def collect(self, max_files, max_bytes):
         files, total, skip, over, present = 0, 0, [], False, set()
@@ -424,7 +464,12 @@ class Workspace:
                 left -= len(data)
                 yield b"d", data
             self.seen[path] = self.signature(info)
+        # What cannot be read is not gone, nor is what lies below it.
+        hidden = tuple(path for path in skip if self.is_unreadable(path))
         for path in sorted(self.seen.keys() - present):
+            if path in hidden or path.startswith(tuple(folder + "/" for folder in hidden)):
+                over = True
+                continue
             del self.seen[path]
             yield b"v", encode({"path": path})
         yield b"c", encode({"files": files, "bytes": total, "skipped": len(skip), "over": over})
@@ -513,19 +558,22 @@ class Block:
             if file is not None:
                 os.close(file)
 
-    def spawn(self, path, argv, environment):
+    def spawn(self, path, argv, environment, oom_score):
         streams = [(os.POSIX_SPAWN_DUP2, self.out_writer, 1), (os.POSIX_SPAWN_DUP2, self.err_writer, 2)]
         try:
-            try:
-                pid = os.posix_spawn(path, argv, environment, file_actions=streams, setsid=True, setsigdef=SIGNALS)
-            except (AttributeError, NotImplementedError):
-                pid = self.fork_and_exec(path, argv, environment)
+            with oom_score:
+                pid = self.start(path, argv, environment, streams)
         except BaseException:
             self.started(None)
             self.drop()
             raise
         self.started(pid)
-        raise_oom_score(pid)
+
+    def start(self, path, argv, environment, streams):
+        try:
+            return os.posix_spawn(path, argv, environment, file_actions=streams, setsid=True, setsigdef=SIGNALS)
+        except (AttributeError, NotImplementedError):
+            return self.fork_and_exec(path, argv, environment)
 
     def fork_and_exec(self, path, argv, environment):
         pid = os.fork()
@@ -545,13 +593,28 @@ class Block:
         os.dup2(self.err_writer, 2)
 
 
-def raise_oom_score(pid):
-    try:
-        file = os.open("/proc/%s/oom_score_adj" % pid, os.O_WRONLY | os.O_CLOEXEC)
-        os.write(file, b"1000")
-        os.close(file)
-    except OSError:
-        pass
+class HighOomScore:
+    """What is started within inherits that the kernel kills it first when memory ends; in an exec it cannot be set."""
+
+    def __init__(self):
+        try:
+            self.file = os.open("/proc/self/oom_score_adj", os.O_RDWR | os.O_CLOEXEC)
+            self.own = os.read(self.file, 16)
+        except OSError:
+            self.own = b""
+
+    def __enter__(self):
+        self.write(b"1000")
+
+    def __exit__(self, *_):
+        self.write(self.own)
+
+    def write(self, score):
+        try:
+            if self.own:
+                os.pwrite(self.file, score, 0)
+        except OSError:
+            pass
 
 
 def native_environment():
@@ -567,7 +630,10 @@ class ReadyInterpreter:
     frame of the agent under the program.
     """
 
-    def __init__(self, preload):
+    def __init__(self, preload, oom_score):
+        if (sys.version_info >= (3, 12) and sys.warnoptions) or not getattr(sys, "_is_gil_enabled", lambda: True)():
+            # A fork with threads warns since 3.12, and the warning may be made an error.
+            raise NotImplementedError
         self.libc, python = ctypes.CDLL(None), ctypes.PyDLL(None)
         self.libc.fopen.restype = self.libc.sbrk.restype = ctypes.c_void_p
         self.libc.exit.argtypes = [ctypes.c_int, ctypes.py_object]
@@ -576,6 +642,10 @@ class ReadyInterpreter:
         run.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int, ctypes.c_void_p]
         self.thread_state = python.PyThreadState_Get
         self.thread_state.restype = ctypes.c_void_p
+        self.run_main = getattr(python, "_PyInterpreterState_SetRunningMain", None)
+        if self.run_main:
+            self.run_main.argtypes, python.PyInterpreterState_Get.restype = [ctypes.c_void_p], ctypes.c_void_p
+            self.interpreter = python.PyInterpreterState_Get()
         self.main_thread = self.find_main_thread(python)
         self.layout = [int(field) for field in read_text("/proc/self/stat").rpartition(")")[2].split()[1:]]
         self.roots = self.site_state()
@@ -583,9 +653,28 @@ class ReadyInterpreter:
         self.reopen_stdin()
         self.wanted, self.forked = _thread.allocate_lock(), _thread.allocate_lock()
         self.wanted.acquire(), self.forked.acquire()
-        self.block = self.failure = None
+        self.block, self.failure, self.oom_score = None, None, oom_score
         programs = itertools.starmap(run, iter(self.next_program, None))
+        # As much stack as a main thread gets: the default of a thread is less in musl.
+        limit = resource.getrlimit(resource.RLIMIT_STACK)[0]
+        _thread.stack_size(limit if 1 << 20 <= limit <= 1 << 26 else 1 << 26)
         _thread.start_new_thread(_collections.deque, (map(leave, map(self.exit_code, programs)), 0))
+        _thread.stack_size(0)
+        self.try_out()
+
+    def try_out(self):
+        """Runs an empty program: in an interpreter whose insides are unlike those known it may crash or hang."""
+        block = self.fork()
+        self.give(block, ["python3", os.devnull])
+        poller = select.poll()
+        poller.register(block.err, 0)
+        if not poller.poll(5000):
+            os.kill(block.pid, signal.SIGKILL)
+        status = os.waitpid(block.pid, 0)[1]
+        output = os.read(block.out, 1) + os.read(block.err, 1)
+        block.drop()
+        if status or output:
+            raise NotImplementedError
 
     def find_main_thread(self, python):
         """Where 3.13 and later keep the main thread's number and state; the state is what they finalize with."""
@@ -659,8 +748,9 @@ class ReadyInterpreter:
         """A block whose process waits for its arguments."""
         self.block = block = Block()
         self.job_reader, block.job = os.pipe()
-        self.wanted.release()
-        self.forked.acquire()
+        with self.oom_score:
+            self.wanted.release()
+            self.forked.acquire()
         os.close(self.job_reader)
         block.started(block.pid)
         if block.pid is None:
@@ -668,13 +758,21 @@ class ReadyInterpreter:
             raise self.failure
         return block
 
+    @staticmethod
+    def give(block, argv):
+        view = memoryview(b"".join(os.fsencode(word) + b"\0" for word in argv))
+        while view:
+            view = view[os.write(block.job, view) :]
+        os.close(block.job)
+        block.job = None
+
     def next_program(self):
         while True:
             self.wanted.acquire()
             try:
                 pid = os.fork()
-            except OSError as error:
-                self.failure = error
+            except Exception as error:
+                self.failure = OSError(*error.args)
             else:
                 if not pid:
                     return self.become_program()
@@ -684,8 +782,7 @@ class ReadyInterpreter:
     def become_program(self):
         try:
             os.setsid()
-            if self.main_thread:
-                self.main_thread[1] = self.thread_state()
+            self.become_main_thread()
             job = os.dup2(self.job_reader, 3) if self.job_reader != 3 else 3
             self.block.take_streams()
             os.closerange(4, 64)
@@ -703,12 +800,20 @@ class ReadyInterpreter:
             if not data:
                 os._exit(0)
             self.libc.prctl(PR_SET_DUMPABLE, 1, 0, 0, 0)
-            raise_oom_score("self")
             self.show_command(data)
             argv = os.fsdecode(data).split("\0")[:-1]
             return self.arrange(argv)
         except BaseException:
             os._exit(125)
+
+    def become_main_thread(self):
+        """Since 3.13 the interpreter does not do all of this after a fork in another thread."""
+        if self.main_thread:
+            self.main_thread[1] = self.thread_state()
+        try:
+            self.run_main(self.interpreter)
+        except Exception:
+            pass  # It is running, or this version does not note it.
 
     def arrange(self, argv):
         script = argv[1]
@@ -720,14 +825,17 @@ class ReadyInterpreter:
         if sys.version_info >= (3, 9) and not script.startswith("/"):
             script = os.path.join(os.getcwd(), script)
         sys.path_importer_cache[script] = None
-        if sys.version_info[:2] == (3, 11):
+        if sys.version_info < (3, 12):
             self.level_recursion()
         return self.libc.fopen(os.fsencode(script), b"rbe"), os.fsencode(script), 1, None
 
     def level_recursion(self):
-        """3.11 counts the two C calls under the program as frames: gives them back."""
+        """Up to 3.11 the two C calls under the program count as frames: gives them back."""
         counters = (ctypes.c_int * 16).from_address(self.thread_state())
         limit = sys.getrecursionlimit()
+        if sys.version_info < (3, 11):
+            counters[8] -= 2 if 2 < counters[8] < 30 else 0
+            return
         for at in range(15):
             if counters[at + 1] == limit and limit - 30 < counters[at] < limit:
                 counters[at] += 2
@@ -735,6 +843,8 @@ class ReadyInterpreter:
 
     def show_command(self, data):
         """Makes /proc/self/cmdline tell the program's arguments, where the kernel lets us."""
+        if len(self.layout) < 48:
+            return
         code, code_end, stack = self.layout[22:25]
         area, brk, area_end, env, env_end = self.layout[41:44], self.libc.sbrk(0), *self.layout[45:48]
         start = self.layout[44]
@@ -748,10 +858,9 @@ class ReadyInterpreter:
             ctypes.memset(start + len(data), 0, area_end - start - len(data))
 
     def exit_code(self, failed):
-        if failed and getattr(sys, "last_type", None) is KeyboardInterrupt and hasattr(self.libc, "on_exit"):
-            # raise(2) after all else, as an interpreter ends that was interrupted.
-            self.libc.on_exit(getattr(self.libc, "raise"), None)
-            return int(signal.SIGINT)
+        if failed and getattr(sys, "last_type", None) is KeyboardInterrupt:
+            # raise(SIGINT) after all else, as an interpreter ends that was interrupted.
+            getattr(self.libc, "__cxa_atexit")(getattr(self.libc, "raise"), int(signal.SIGINT), None)
         code = 1 if failed else 0
         if sys.version_info[:2] == (3, 11) and sys.stdout is sys.__stdout__ and sys.stderr is sys.__stderr__:
             self.shorten_exit(code, [sys.stdout, sys.stderr])
@@ -795,7 +904,7 @@ class Agent:
         self.put = self.block = self.spare = self.collecting = None
         self.heard = time.monotonic()
         self.take_streams()
-        self.workspace, self.limits = Workspace(), LimitCounters()
+        self.workspace, self.limits, self.oom_score = Workspace(), LimitCounters(), HighOomScore()
         self.environment = native_environment()
         self.ready = self.warm_up(config.get("preload"))
         self.wants_spare = self.ready is not None
@@ -819,14 +928,14 @@ class Agent:
             signal.signal(number, signal.SIG_IGN)
         signal.signal(signal.SIGCHLD, lambda number, frame: None)
 
-    @staticmethod
-    def warm_up(preload):
-        if recorder and (preload is None or not ctypes):
-            recorder.stop()
+    def warm_up(self, preload):
         try:
-            return ReadyInterpreter(preload) if ctypes and preload is not None else None
+            return ReadyInterpreter(preload, self.oom_score) if ctypes and preload is not None else None
         except Exception:
             return None
+        finally:
+            if recorder:
+                recorder.stop()
 
     @staticmethod
     def close_process():
@@ -987,7 +1096,7 @@ class Agent:
             else:
                 self.drop_spare()
                 block = Block()
-                block.spawn(path, argv, self.environment)
+                block.spawn(path, argv, self.environment, self.oom_score)
         except (OSError, ValueError) as error:
             message = getattr(error, "strerror", None) or str(error)
             raise Refusal(message, id=id, program=argv[0])
@@ -995,13 +1104,8 @@ class Agent:
         self.wants_spare = self.ready is not None
 
     def run_ready(self, argv):
-        words = b"".join(os.fsencode(word) + b"\0" for word in argv)
         block, self.spare = self.spare or self.ready.fork(), None
-        view = memoryview(words)
-        while view:
-            view = view[os.write(block.job, view) :]
-        os.close(block.job)
-        block.job = None
+        self.ready.give(block, argv)
         return block
 
     def drop_spare(self):
@@ -1065,6 +1169,9 @@ class Agent:
             op, payload = self.waiting.pop(0)
             self.waiting_bytes -= len(payload)
             self.do(op, payload)
+        # A collection that waited behind a block: nothing else would wake it.
+        if self.collecting and len(self.outbox) < OUTBOX_HIGH:
+            self.go_on()
 
     def prepare_spare(self):
         if self.wants_spare and not self.block and not self.collecting:

@@ -36,6 +36,8 @@ export interface Collected {
 export interface StartOptions {
   preload?: string[]
   lease?: number
+  /** More arguments of `docker run`. */
+  docker?: string[]
 }
 
 /** A container with the agent in it, spoken to in frames. */
@@ -49,13 +51,13 @@ export class Resident {
   #ended = false
   #runs = 0
 
-  constructor(options: StartOptions = {}) {
+  constructor({ docker = [], ...options }: StartOptions = {}) {
     const config = JSON.stringify({
       workspace: "/workspace",
       programs: ["python3", "bash", "nope"],
       ...options,
     })
-    const command = [...hardening, ...extra, image, "python3", "-c", source, config]
+    const command = [...hardening, ...extra, ...docker, image, "python3", "-c", source, config]
     this.#docker = spawn("docker", command)
     this.#docker.stdin.on("error", () => {})
     this.#docker.stderr.on("data", (data: Buffer) => {

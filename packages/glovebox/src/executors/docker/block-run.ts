@@ -5,7 +5,7 @@ import { watchAbort } from "../../internal/watch-abort.ts"
 import type { BlockResult, LimitHit, Termination } from "../code-result.ts"
 import { OutputCollector } from "../output-collector.ts"
 import type { PlannedBlock } from "./plan-blocks.ts"
-import type { RunEnd, SandboxAgent } from "./sandbox-agent.ts"
+import type { CollectLimits, RunEnd, SandboxAgent } from "./sandbox-agent.ts"
 
 // A kill takes the agent a few milliseconds; one that does not answer by then is not alive.
 const KILL_GRACE_MS = 1_000
@@ -22,6 +22,8 @@ export interface BlockRunOptions {
   readonly how: "exec" | "fork"
   readonly onOutput: (stream: "stdout" | "stderr", bytes: Buffer) => void
   readonly signal: AbortSignal
+  /** What will be collected when the block is over. */
+  readonly thenCollect?: CollectLimits | undefined
 }
 
 export interface BlockRunEnd {
@@ -71,7 +73,7 @@ export async function runBlock(options: BlockRunOptions): Promise<BlockRunEnd> {
       resolve(undefined)
     }
     agent
-      .run({ argv: block.argv, how: options.how, onOutput })
+      .run({ argv: block.argv, how: options.how, onOutput, thenCollect: options.thenCollect })
       .then(resolve, onFailure)
       .finally(() => {
         clearTimeout(timer)

@@ -59,6 +59,7 @@ export async function runCall(options: CallOptions): Promise<CallEnd> {
       codeFile: block.file,
     })
     void agent.put([{ path: block.file, content: block.content, executable: false }])
+    const isLast = index === blocks.length - 1
     const { onOutput, finish } = outputEvents(index, options.onEvent)
     const run = await runBlock({
       agent,
@@ -68,6 +69,7 @@ export async function runCall(options: CallOptions): Promise<CallEnd> {
       how: canFork(block, options) ? "fork" : "exec",
       onOutput,
       signal,
+      thenCollect: isLast && !options.deletesCodeFiles ? carry : undefined,
     })
     finish()
     if (run.lost && !(await options.ranOutOfMemory())) throw run.lost

@@ -15,6 +15,7 @@ export class Channel {
   readonly #socket: Duplex
   #listener: ChannelListener | undefined
   #ended = false
+  #isGathering = false
   #error: Error | undefined
 
   constructor(socket: Duplex) {
@@ -51,6 +52,7 @@ export class Channel {
   /** Resolves when there is room for more; on an ended channel what is written is dropped. */
   write(bytes: Uint8Array): Promise<void> | undefined {
     if (this.#ended || this.#socket.destroyed || this.#socket.writableEnded) return undefined
+    this.#gather()
     if (this.#socket.write(bytes)) return undefined
     return new Promise((resolve) => {
       const done = (): void => {
@@ -60,6 +62,17 @@ export class Channel {
       }
       this.#socket.on("drain", done)
       this.#socket.on("close", done)
+    })
+  }
+
+  // What is written in one go travels in one packet.
+  #gather(): void {
+    if (this.#isGathering) return
+    this.#isGathering = true
+    this.#socket.cork()
+    process.nextTick(() => {
+      this.#isGathering = false
+      this.#socket.uncork()
     })
   }
 

@@ -36,7 +36,9 @@ export function dockerSubject(
   const isSession = options.isolation === "session"
   return {
     name,
-    create: (asked = {}) => docker({ ...options, ...dockerOptions(asked) }),
+    // The pool has tests of its own; here it would make containers that nobody uses.
+    create: (asked) =>
+      docker({ pool: asked === undefined && { size: 1 }, ...options, ...dockerOptions(asked ?? {}) }),
     languages: ["python", "sh", "bash"],
     missing: { language: "powershell", names: /glovebox\/sandbox:py3.*pwsh.*PowerShell 7/ },
     features: { ...FEATURES, session: isSession, parallel: !isSession },

@@ -163,6 +163,7 @@ describe("FramedAgent, running", () => {
     const second = agent.run({ argv: ["sh"], how: "exec", onOutput: () => {} })
     line.stdout(say.killed(2, 11))
     expect(await second).toEqual({ code: null, signal: 11, limits: [] })
+    await line.heard((sent) => framesOf(sent).length === 2)
     const asked = framesOf(line.sent()).map(({ type, payload }) => [type, JSON.parse(payload.toString())])
     expect(asked).toEqual([
       ["X", { id: 1, argv: ["python3", "main.py"], how: "fork" }],

@@ -58,6 +58,8 @@ export class FramedAgent implements SandboxAgent {
   #stderr = ""
   #putFailure: GloveboxError | undefined
   #idle = Promise.resolve()
+  // The files that come without being asked for again.
+  #early: Promise<Collected> | undefined
 
   private constructor(channel: Channel) {
     this.#channel = channel
@@ -114,6 +116,7 @@ export class FramedAgent implements SandboxAgent {
     return this.#start((done, fail) => {
       this.#work = { kind: "run", id, request, failure: undefined, done, fail }
       void this.#channel.write(encodeJsonFrame("X", { id, argv: request.argv, how: request.how }))
+      if (request.thenCollect) void this.#channel.write(encodeJsonFrame("C", request.thenCollect))
     })
   }
 
@@ -122,18 +125,11 @@ export class FramedAgent implements SandboxAgent {
   }
 
   async collect(limits: CollectLimits): Promise<Collected> {
+    const early = this.#early
+    this.#early = undefined
+    if (early) return early
     return this.#start((done, fail) => {
-      this.#work = {
-        kind: "collect",
-        limits,
-        files: [],
-        removed: [],
-        bytes: 0,
-        open: undefined,
-        refused: false,
-        done,
-        fail,
-      }
+      this.#work = collecting(limits, done, fail)
       void this.#channel.write(encodeJsonFrame("C", limits))
     })
   }
@@ -196,6 +192,17 @@ export class FramedAgent implements SandboxAgent {
     this.#take()?.fail(reason)
   }
 
+  // The agent has been told to go on with the files.
+  #endRun({ request }: Extract<Work, { kind: "run" }>): void {
+    this.#take()
+    const limits = request.thenCollect
+    if (!limits) return
+    this.#early = new Promise<Collected>((done, fail) => {
+      this.#work = collecting(limits, done, fail)
+    })
+    this.#idle = settled(this.#early)
+  }
+
   #take(): Work | undefined {
     const work = this.#work
     this.#work = undefined
@@ -222,7 +229,7 @@ export class FramedAgent implements SandboxAgent {
     const { id, code, signal, limits } = readAnswer("x", payload)
     if (id !== work.id) throw broken("the end of another block")
     if ((code === null) === (signal === null)) throw broken("an end that is neither an exit nor a signal")
-    this.#take()
+    this.#endRun(work)
     if (work.failure) work.fail(work.failure)
     else work.done({ code, signal, limits })
   }
@@ -293,7 +300,8 @@ export class FramedAgent implements SandboxAgent {
     if (work?.kind !== "run" && work?.kind !== "collect") throw broken("a failure that nobody waits for")
     if (op !== (work.kind === "run" ? "X" : "C")) throw broken(`the failure of a frame "${op}"`)
     if (work.kind === "run" && id !== work.id) throw broken("the failure of another block")
-    this.#take()
+    if (work.kind === "run") this.#endRun(work)
+    else this.#take()
     const isMissing = program !== undefined
     work.fail(
       new GloveboxError(
@@ -303,6 +311,24 @@ export class FramedAgent implements SandboxAgent {
           : `The sandbox's agent could not do its work: ${message}`,
       ),
     )
+  }
+}
+
+function collecting(
+  limits: CollectLimits,
+  done: (collected: Collected) => void,
+  fail: (error: Error) => void,
+): Collecting {
+  return {
+    kind: "collect",
+    limits,
+    files: [],
+    removed: [],
+    bytes: 0,
+    open: undefined,
+    refused: false,
+    done,
+    fail,
   }
 }
 

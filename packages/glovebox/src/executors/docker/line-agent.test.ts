@@ -20,12 +20,21 @@ async function greeted(): Promise<Greeted> {
 }
 
 /** The marker of the last `run` or `get` that the host sent. */
+const told = new WeakMap<AgentLine["sent"], Set<string>>()
+
+/** The marker of the newest piece of work, which no other had. */
 async function markerOf(line: AgentLine, word: "run" | "get"): Promise<string> {
+  const known = told.get(line.sent) ?? new Set<string>()
+  told.set(line.sent, known)
   const pattern = new RegExp(`${word} ([0-9a-f]{48})[ \\n]`, "g")
   const find = (sent: Buffer): string | undefined =>
-    [...sent.toString("latin1").matchAll(pattern)].at(-1)?.[1]
+    [...sent.toString("latin1").matchAll(pattern)]
+      .map(([, marker]) => marker!)
+      .find((each) => !known.has(each))
   await line.heard((sent) => find(sent) !== undefined)
-  return find(line.sent())!
+  const marker = find(line.sent())!
+  known.add(marker)
+  return marker
 }
 
 interface Started extends Greeted {

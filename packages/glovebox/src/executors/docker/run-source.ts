@@ -27,7 +27,7 @@ export class RunSource implements SandboxSource {
   }
 
   release({ container }: LeasedSandbox): void {
-    void this.#pool.release(container)
+    this.#pool.retire(container)
   }
 
   async close(): Promise<void> {

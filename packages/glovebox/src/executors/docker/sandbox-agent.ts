@@ -6,6 +6,8 @@ export interface RunRequest {
   /** Started anew, or by fork of the interpreter that is ready. */
   readonly how: "exec" | "fork"
   readonly onOutput: (stream: "stdout" | "stderr", bytes: Buffer) => void
+  /** What will be collected as soon as the block is over, so that the agent need not be told then. */
+  readonly thenCollect?: CollectLimits | undefined
 }
 
 export interface RunEnd {

@@ -11,7 +11,9 @@ import { literal, python } from "../programs.ts"
 import type { Suite } from "../suite.ts"
 
 function plant(name: string, target: string): CodeBlock {
-  return python(`import os\nos.symlink(${literal(target)}, ${literal(name)})`)
+  return python(`import os
+if os.path.lexists(${literal(name)}): os.remove(${literal(name)})
+os.symlink(${literal(target)}, ${literal(name)})`)
 }
 
 /** Links that are to make the host, or the sandbox's own agent, write or read elsewhere. */

@@ -17,13 +17,13 @@ export function defineLanguages({ it, itIf, shared, subject, programs }: Suite):
   })
 
   it("each of its languages runs, and sees the files of the others", async () => {
-    for (const language of subject.languages) {
-      const code = ["sh", "bash"].includes(language)
-        ? "echo ran > ran.txt"
-        : programsIn([language]).write("ran.txt", "ran\n").code
-      const { stdout } = await succeed(shared(), { language, code }, programs.show("ran.txt"))
-      assert.equal(stdout, "ran\n", language)
-    }
+    const blocks = subject.languages.flatMap((language) => {
+      const isShell = ["sh", "bash"].includes(language)
+      const { code } = programsIn([isShell ? "sh" : language]).write("ran.txt", `${language} `)
+      return [{ language, code }, programs.show("ran.txt")]
+    })
+    const { stdout } = await succeed(shared(), ...blocks)
+    assert.equal(stdout, subject.languages.map((language) => `${language} `).join(""))
   })
 
   it("a language that nobody knows is refused before anything runs", async () => {

@@ -113,13 +113,14 @@ for number in range(3):
     assert.match(String(await rejectionOf(result)), /heard enough/)
   })
 
-  it("an error in the caller's own onOutput does not spoil the run", async () => {
-    const { stdout } = await shared().executeCodeBlocks([programs.print("one"), programs.print("two")], {
+  it("an error in the caller's own onOutput ends the run and is what the call rejects with", async () => {
+    const mistake = new Error("a mistake of the caller")
+    const call = shared().executeCodeBlocks([programs.wait("on")], {
       onOutput: () => {
-        throw new Error("a mistake of the caller")
+        throw mistake
       },
     })
-    assert.equal(stdout, "onetwo")
+    assert.equal(await within(rejectionOf(call), 30, "the call"), mistake)
     await stillWorks(shared(), programs.print)
   })
 
