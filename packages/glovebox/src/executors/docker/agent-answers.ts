@@ -31,8 +31,8 @@ const answers = {
     signal: z.int().min(1).max(64).nullable(),
     limits: z.array(z.enum(["memory", "pids", "workspace"])).max(3),
   }),
-  f: z.object({ path: z.string().max(4096), size: count, mode: z.int().min(0).max(0o7777) }),
-  v: z.object({ path: z.string().max(4096) }),
+  f: z.object({ path: z.string().max(65_536), size: count, mode: z.int().min(0).max(0o7777) }),
+  v: z.object({ path: z.string().max(65_536) }),
   c: z.object({ files: count, bytes: count, skipped: count, over: z.boolean() }),
   "!": z.object({
     op: z.string().max(8),

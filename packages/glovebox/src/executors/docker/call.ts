@@ -101,7 +101,12 @@ async function collect(agent: SandboxAgent, carry: WorkspaceLimits, signal: Abor
     late.abort(new GloveboxError("WORKSPACE_FAILED", message))
   }, COLLECT_LIMIT_MS)
   try {
-    return await abortable(agent.collect(carry), AbortSignal.any([signal, late.signal, agent.lost]))
+    const collected = await abortable(
+      agent.collect(carry),
+      AbortSignal.any([signal, late.signal, agent.lost]),
+    )
+    agent.delivered()
+    return collected
   } finally {
     clearTimeout(timer)
   }

@@ -120,11 +120,12 @@ export class ContainerLauncher {
   }
 
   async #launchAgent(policy = this.#launcher.options.policy): Promise<SandboxContainer> {
+    const kind = this.#kind
     try {
-      return await this.#launchKind(this.#kind, policy)
+      return await this.#launchKind(kind, policy)
     } catch (error) {
       if (!(error instanceof AgentProgramMissing)) throw error
-      if (this.#kind === "python") {
+      if (kind === "python") {
         // No Python in the image: a shell will do, for this and all later ones.
         this.#kind = "sh"
         return this.#launchAgent(policy)

@@ -7,6 +7,8 @@ export interface ContainerPoolOptions {
   /** After so long without a run the pool lets its containers go. */
   readonly idleLeaseMs: number
   readonly launch: () => Promise<SandboxContainer>
+  /** Whether a container that is taken is replaced. @default true */
+  readonly refills?: boolean | undefined
 }
 
 export interface Leased {
@@ -153,6 +155,7 @@ export class ContainerPool {
 
   #refill(): void {
     while (
+      this.#options.refills !== false &&
       !this.#isClosed &&
       this.#idleTimer !== undefined &&
       this.#refilling < REFILLS_AT_ONCE &&

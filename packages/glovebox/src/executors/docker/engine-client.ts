@@ -15,5 +15,5 @@ function clientOptions(address: EngineAddress, agent: Agent): Docker.DockerOptio
   const { host, port, tls } = address
   return tls === undefined
     ? { host, port, protocol: "http", agent }
-    : { host, port, protocol: "https", ...tls }
+    : { host, port, protocol: "https", ...tls, agent }
 }

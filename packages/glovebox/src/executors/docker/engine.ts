@@ -1,4 +1,5 @@
 import { Agent } from "node:http"
+import { Agent as SecureAgent } from "node:https"
 import type { Duplex } from "node:stream"
 import type Docker from "dockerode"
 import { GloveboxError } from "../../core/index.ts"
@@ -50,7 +51,7 @@ export class Engine {
 
   constructor(address: EngineAddress) {
     this.address = address
-    this.#agent = address.kind === "ssh" ? sshAgent(address) : new Agent({ keepAlive: true })
+    this.#agent = connections(address)
     this.#client = loadClient(address, this.#agent)
     // Whoever asks first reports it.
     this.#client.catch(() => {})
@@ -177,7 +178,8 @@ export class Engine {
           return
         } catch (error) {
           const status = statusOf(error)
-          if (status === 404 || (status === 409 && /in progress/.test(engineSaid(error)))) return
+          if (status === 404) return
+          if (status === 409 && /in progress/.test(engineSaid(error))) return await waitRemoved(docker, id)
           // Podman says so of a container that is just ending.
           if (attempt === 5 || status !== 500) throw error
           await new Promise((resolve) => setTimeout(resolve, 50 * attempt))
@@ -267,5 +269,20 @@ export class Engine {
     } catch (error) {
       throw engineFailure(error, doing, this.address.url)
     }
+  }
+}
+
+function connections(address: EngineAddress): Agent {
+  if (address.kind === "ssh") return sshAgent(address)
+  const isEncrypted = address.kind === "tcp" && address.tls !== undefined
+  return isEncrypted ? new SecureAgent({ keepAlive: true }) : new Agent({ keepAlive: true })
+}
+
+// The engine is at it already, by itself or for another.
+async function waitRemoved(docker: Docker, id: string): Promise<void> {
+  try {
+    await docker.getContainer(id).wait({ condition: "removed" })
+  } catch (error) {
+    if (statusOf(error) !== 404) throw error
   }
 }

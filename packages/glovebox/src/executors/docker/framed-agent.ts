@@ -58,8 +58,8 @@ export class FramedAgent implements SandboxAgent {
   #stderr = ""
   #putFailure: GloveboxError | undefined
   #idle = Promise.resolve()
-  // The files that come without being asked for again.
-  #early: Promise<Collected> | undefined
+  // The files that were asked for, with a run or after it, until someone has taken them.
+  #collected: Promise<Collected> | undefined
 
   private constructor(channel: Channel) {
     this.#channel = channel
@@ -124,18 +124,27 @@ export class FramedAgent implements SandboxAgent {
     void this.#channel.write(encodeFrame("K"))
   }
 
+  async undelivered(): Promise<Collected | undefined> {
+    const collected = this.#collected
+    this.#collected = undefined
+    return collected
+  }
+
+  delivered(): void {
+    this.#collected = undefined
+  }
+
   async collect(limits: CollectLimits): Promise<Collected> {
-    const early = this.#early
-    this.#early = undefined
-    if (early) return early
-    return this.#start((done, fail) => {
+    this.#collected ??= this.#start((done, fail) => {
       this.#work = collecting(limits, done, fail)
       void this.#channel.write(encodeJsonFrame("C", limits))
     })
+    return this.#collected
   }
 
   async whenIdle(): Promise<void> {
-    await this.#idle
+    // A run may be followed by the files that were asked for with it.
+    for (let idle: Promise<void> | undefined; idle !== this.#idle; await idle) idle = this.#idle
   }
 
   ping(): void {
@@ -197,10 +206,10 @@ export class FramedAgent implements SandboxAgent {
     this.#take()
     const limits = request.thenCollect
     if (!limits) return
-    this.#early = new Promise<Collected>((done, fail) => {
+    this.#collected = new Promise<Collected>((done, fail) => {
       this.#work = collecting(limits, done, fail)
     })
-    this.#idle = settled(this.#early)
+    this.#idle = settled(this.#collected)
   }
 
   #take(): Work | undefined {

@@ -80,7 +80,9 @@ async function collect(
   const marker = await markerOf(line, "get")
   line.stdout(archive, `${marker} ${status} -\n`)
   line.stderr(`${marker}\n`)
-  return collecting
+  const collected = await collecting
+  line.agent.delivered()
+  return collected
 }
 
 async function packed(...entries: readonly TarEntry[]): Promise<Uint8Array> {

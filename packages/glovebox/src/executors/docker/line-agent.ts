@@ -41,6 +41,8 @@ export class LineAgent implements SandboxAgent {
   readonly hasReadyInterpreter = false
   #work: Work | undefined
   #idle = Promise.resolve()
+  // The files that were asked for, until someone has taken them.
+  #collected: Promise<Collected> | undefined
 
   private constructor(channel: Channel) {
     this.#channel = channel
@@ -104,6 +106,11 @@ export class LineAgent implements SandboxAgent {
   }
 
   async collect(limits: CollectLimits): Promise<Collected> {
+    this.#collected ??= this.#collect(limits)
+    return this.#collected
+  }
+
+  async #collect(limits: CollectLimits): Promise<Collected> {
     const marker = newMarker()
     // Headers and padding of small files can weigh more than the files.
     const most = limits.maxBytes + limits.maxFiles * 2048 + 64 * 1024
@@ -125,6 +132,16 @@ export class LineAgent implements SandboxAgent {
       this.#channel.fail(error as Error)
       throw error
     }
+  }
+
+  async undelivered(): Promise<Collected | undefined> {
+    const collected = this.#collected
+    this.#collected = undefined
+    return collected
+  }
+
+  delivered(): void {
+    this.#collected = undefined
   }
 
   async whenIdle(): Promise<void> {

@@ -47,7 +47,9 @@ describe.skipIf(HAS_NO_DOCKER)("an image with Node", () => {
 
     it("takes both require and import, where Node tells them apart", async () => {
       await using executor = docker({ image, pool: false })
-      const required = js(`const { basename } = require("node:path")\nconsole.log(basename(__filename).length)`)
+      const required = js(
+        `const { basename } = require("node:path")\nconsole.log(basename(__filename).length)`,
+      )
       expect((await succeed(executor, required)).stdout).toBe(`${"tmp_code_".length + 64 + 3}\n`)
       const imported = js(
         `import { basename } from "node:path"\nconsole.log(await Promise.resolve(basename("a/imported")))`,
@@ -86,8 +88,9 @@ describe.skipIf(HAS_NO_DOCKER)("an image with Node", () => {
       await using executor = docker({ image, pool: { size: 1 } })
       const first = await succeed(
         executor,
-        js(`// filename: lib/tools.cjs\nmodule.exports = { twice: (n) => 2 * n }\nrequire("fs").mkdirSync("out")`),
+        js(`// filename: lib/tools.cjs\nmodule.exports = { twice: (n) => 2 * n }`),
         js(`const { twice } = require("./lib/tools.cjs")
+require("fs").mkdirSync("out")
 require("fs").writeFileSync("out/result.json", JSON.stringify({ answer: twice(21), text: "ä\\u2028" }))`),
       )
       expect(first.artifacts.map(({ path }) => path)).toEqual(["out/result.json"])
@@ -115,7 +118,12 @@ worker.once("message", async (message) => {
     })
 
     it("bounds the time and the output of a program", async () => {
-      await using executor = docker({ image, pool: false, timeout: "2s", policy: { limits: { output: 10_000 } } })
+      await using executor = docker({
+        image,
+        pool: false,
+        timeout: "2s",
+        policy: { limits: { output: 10_000 } },
+      })
       const busy = await within(
         executor.executeCodeBlocks([js(`console.log("so far")\nfor (;;);`)]),
         20,
@@ -123,7 +131,11 @@ worker.once("message", async (message) => {
       )
       expect([busy.exitCode, busy.termination, busy.stdout]).toEqual([124, "timeout", "so far\n"])
       const big = await succeed(executor, js(`console.log("a" + "x".repeat(1_000_000) + "z")`))
-      expect([big.truncated, big.output.startsWith("ax"), big.output.endsWith("xz\n")]).toEqual([true, true, true])
+      expect([big.truncated, big.output.startsWith("ax"), big.output.endsWith("xz\n")]).toEqual([
+        true,
+        true,
+        true,
+      ])
       expect(big.output.length).toBeLessThan(11_000)
       await stillWorks(executor, (text) => js(`process.stdout.write(${JSON.stringify(text)})`))
     })
@@ -149,7 +161,11 @@ console.log(sum(points) satisfies number)`
       for (const language of ["typescript", "ts"]) {
         const { exitCode, stdout, stderr } = await executor.executeCodeBlocks([{ language, code }])
         if (nodeIsAtLeast("22.7")) expect([exitCode, stdout, stderr]).toEqual([0, "42\n", ""])
-        else expect([exitCode, stderr]).toEqual([9, expect.stringMatching(/bad option: --experimental-strip-types/)])
+        else
+          expect([exitCode, stderr]).toEqual([
+            9,
+            expect.stringMatching(/bad option: --experimental-strip-types/),
+          ])
       }
     })
   })

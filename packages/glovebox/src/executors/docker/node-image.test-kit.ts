@@ -37,11 +37,9 @@ export async function nodeFiles(): Promise<TarEntry[]> {
 /** An image of these files alone; of two with one name the later. */
 export async function scratchImage(name: string, entries: readonly TarEntry[]): Promise<void> {
   const changes = ["ENV PATH=/usr/local/bin:/usr/bin:/bin", `LABEL ${LABEL}=scratch`]
-  const child = spawn(
-    "docker",
-    ["import", ...changes.flatMap((change) => ["--change", change]), "-", name],
-    { stdio: ["pipe", "ignore", "inherit"] },
-  )
+  const child = spawn("docker", ["import", ...changes.flatMap((change) => ["--change", change]), "-", name], {
+    stdio: ["pipe", "ignore", "inherit"],
+  })
   const ended = once(child, "exit")
   const files = new Map(entries.map((entry) => [entry.header.name, entry]))
   child.stdin.end(await packTar([...files.values()]))

@@ -134,6 +134,7 @@ async function collect(
 ): Promise<readonly WorkspaceFile[]> {
   const { workspace, files: maxFiles } = options.policy.fields.limits
   const { files, over } = await agent.collect({ maxFiles, maxBytes: workspace })
+  agent.delivered()
   if (over) {
     throw new GloveboxError(
       "PACKAGES_FAILED",

@@ -32,6 +32,8 @@ export interface ExecuteCall {
   readonly flow?: { pause: () => void; resume: () => void } | undefined
 }
 
+const SETTLE_MS = 1_000
+
 /** What an executor is between `start()` and `stop()`. */
 export class RunningExecutor {
   readonly #setup: RunningExecutorOptions
@@ -52,6 +54,8 @@ export class RunningExecutor {
     const isSession = options.isolation === "session"
     const pool = new ContainerPool({
       size: isSession ? Math.min(1, options.pool.size) : options.pool.size,
+      // The one container of a session is not to have a second beside it.
+      refills: !isSession,
       idleLeaseMs: options.pool.idleLease,
       launch: async () => launcher.launch(),
     })
@@ -86,7 +90,7 @@ export class RunningExecutor {
       return await this.#finish(end, leased, call, startedAt)
     } catch (error) {
       // A session goes on when the agent has ended the block in time.
-      if (call.signal.aborted && this.#setup.options.isolation === "session") isAlive = await settles(agent)
+      if (this.#setup.options.isolation === "session") isAlive = await this.#settles(agent)
       throw error
     } finally {
       agent.ref(false)
@@ -139,6 +143,19 @@ export class RunningExecutor {
     return result
   }
 
+  // Whether the agent is free for another call soon; files that came after all are kept.
+  async #settles(agent: SandboxAgent): Promise<boolean> {
+    const late = AbortSignal.timeout(SETTLE_MS)
+    try {
+      await abortable(agent.whenIdle(), late)
+      const changes = await abortable(agent.undelivered(), late)
+      if (changes) await this.#source.keep(changes)
+    } catch {
+      return false
+    }
+    return !agent.lost.aborted
+  }
+
   #report({ id, effective }: SandboxContainer, pooled: boolean): SandboxReport {
     const { policy, isolation } = this.#setup.options
     return {
@@ -174,16 +191,4 @@ export class RunningExecutor {
       // Others' leftovers must not keep this executor from its work.
     }
   }
-}
-
-const SETTLE_MS = 1_000
-
-// Whether the agent is free for another call soon after its block was killed.
-async function settles(agent: SandboxAgent): Promise<boolean> {
-  const late = AbortSignal.timeout(SETTLE_MS)
-  const isIdle = await abortable(agent.whenIdle(), late).then(
-    () => true,
-    () => false,
-  )
-  return isIdle && !agent.lost.aborted
 }

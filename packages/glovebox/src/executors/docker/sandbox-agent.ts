@@ -45,6 +45,10 @@ export interface SandboxAgent {
   /** Ends the block that runs; its `run` resolves. */
   kill(): void
   collect(limits: CollectLimits): Promise<Collected>
+  /** What was collected last has been taken. */
+  delivered(): void
+  /** Takes what was collected last and that nobody got, because the call was cancelled meanwhile. */
+  undelivered(): Promise<Collected | undefined>
   /** Resolves when the agent has nothing to do, or is lost. */
   whenIdle(): Promise<void>
   /** Tells an idle agent that its host is alive. */

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto"
 import { GloveboxError } from "../../core/index.ts"
+import { abortable } from "../../internal/abortable.ts"
 import type { WorkspaceFile } from "../workspace-file.ts"
 import type { Workspace, WorkspaceChanges } from "../workspace.ts"
 import { AGENT_LEASE_MS } from "./container-launcher.ts"
@@ -15,6 +16,7 @@ export class SessionSource implements SandboxSource {
   readonly #endsContainer: boolean
   #current: LeasedSandbox | undefined
   #pinging: NodeJS.Timeout | undefined
+  #removal = Promise.resolve()
   // By path: the digest of what the session and the folder had in common last.
   #common = new Map<string, string>()
 
@@ -36,6 +38,8 @@ export class SessionSource implements SandboxSource {
         { cause: lost.reason },
       )
     }
+    // Its name is free only then.
+    await abortable(this.#removal, signal)
     const leased = await takeFrom(this.#pool, signal)
     this.#current = leased
     this.#pinging = setInterval(() => leased.container.agent.ping(), AGENT_LEASE_MS / 3)
@@ -79,7 +83,7 @@ export class SessionSource implements SandboxSource {
   #forget(): void {
     clearInterval(this.#pinging)
     this.#common.clear()
-    if (this.#current) void this.#pool.release(this.#current.container)
+    if (this.#current) this.#removal = this.#pool.release(this.#current.container)
     this.#current = undefined
   }
 }
