@@ -1,5 +1,4 @@
 import { afterAll, describe, it } from "vitest"
-// oxlint-disable-next-line no-restricted-imports -- A test may look up to the suite it runs.
 import { executorConformance } from "../../testing/executor-conformance.ts"
 import { HAS_NO_DOCKER, dockerSubject } from "./docker-subject.test-kit.ts"
 

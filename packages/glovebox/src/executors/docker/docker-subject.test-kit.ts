@@ -1,4 +1,3 @@
-// oxlint-disable-next-line no-restricted-imports -- A test may look up to the suite it runs.
 import type { ExecutorFeatures, ExecutorSubject, SubjectOptions } from "../../testing/executor-subject.ts"
 import { DockerCommandLineCodeExecutor } from "./docker-command-line-code-executor.ts"
 import type { DockerCommandLineCodeExecutorOptions } from "./docker-options.ts"

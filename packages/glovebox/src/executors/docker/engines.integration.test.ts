@@ -9,9 +9,7 @@ import { createServer as createTlsServer } from "node:tls"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-// oxlint-disable-next-line no-restricted-imports -- A test may look up to the suite it runs.
 import { begin, succeed } from "../../testing/expectations.ts"
-// oxlint-disable-next-line no-restricted-imports -- A test may look up to the suite it runs.
 import { programsIn } from "../../testing/programs.ts"
 import { expectFailure } from "../../core/expect-failure.test-kit.ts"
 import { HAS_NO_DOCKER, docker } from "./docker-subject.test-kit.ts"

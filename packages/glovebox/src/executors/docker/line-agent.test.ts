@@ -19,13 +19,13 @@ async function greeted(): Promise<Greeted> {
   return { ...line, agent: await greeting }
 }
 
-/** The marker of the last `run` or `get` that the host sent. */
-const told = new WeakMap<AgentLine["sent"], Set<string>>()
+// By agent: the markers that tests have met.
+const told = new WeakMap<LineAgent, Set<string>>()
 
 /** The marker of the newest piece of work, which no other had. */
-async function markerOf(line: AgentLine, word: "run" | "get"): Promise<string> {
-  const known = told.get(line.sent) ?? new Set<string>()
-  told.set(line.sent, known)
+async function markerOf(line: Greeted, word: "run" | "get"): Promise<string> {
+  const known = told.get(line.agent) ?? new Set<string>()
+  told.set(line.agent, known)
   const pattern = new RegExp(`${word} ([0-9a-f]{48})[ \\n]`, "g")
   const find = (sent: Buffer): string | undefined =>
     [...sent.toString("latin1").matchAll(pattern)]
@@ -288,7 +288,7 @@ describe("LineAgent, putting", () => {
     const putting = agent.put([file("main.sh", "echo 1\n"), file("other", "2")])
     agent.run({ argv: ["sh", "main.sh"], how: "exec", onOutput: () => {} }).catch(() => {})
     await putting
-    const marker = await markerOf(line, "run")
+    const marker = await markerOf({ ...line, agent }, "run")
     expect(line.sent().toString()).toBe(
       `put 644 7 main.sh\necho 1\nput 644 1 other\n2run ${marker} 2\nsh\nmain.sh\n`,
     )

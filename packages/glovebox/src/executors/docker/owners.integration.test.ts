@@ -2,9 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { fileURLToPath } from "node:url"
 import { describe, expect, it } from "vitest"
-// oxlint-disable-next-line no-restricted-imports -- A test may look up to the suite it runs.
 import { succeed } from "../../testing/expectations.ts"
-// oxlint-disable-next-line no-restricted-imports -- A test may look up to the suite it runs.
 import { programsIn } from "../../testing/programs.ts"
 import { containersWith, dockerCommand, exists, foreignContainer } from "./docker-command.test-kit.ts"
 import { BASE, HAS_NO_DOCKER, IMAGE, docker } from "./docker-subject.test-kit.ts"

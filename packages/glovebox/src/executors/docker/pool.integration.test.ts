@@ -1,7 +1,5 @@
 import { describe, expect, it } from "vitest"
-// oxlint-disable-next-line no-restricted-imports -- A test may look up to the suite it runs.
 import { begin, rejectionOf } from "../../testing/expectations.ts"
-// oxlint-disable-next-line no-restricted-imports -- A test may look up to the suite it runs.
 import { programsIn } from "../../testing/programs.ts"
 import { expectFailure } from "../../core/expect-failure.test-kit.ts"
 import { dockerCommand, exists, madeBy, nextContainer } from "./docker-command.test-kit.ts"

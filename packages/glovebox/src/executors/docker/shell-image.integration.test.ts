@@ -1,9 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-// oxlint-disable-next-line no-restricted-imports -- A test may look up to the suite it runs.
 import { executorConformance } from "../../testing/executor-conformance.ts"
-// oxlint-disable-next-line no-restricted-imports -- A test may look up to the suite it runs.
 import { stillWorks, within } from "../../testing/expectations.ts"
-// oxlint-disable-next-line no-restricted-imports -- A test may look up to the suite it runs.
 import { programsIn, sh } from "../../testing/programs.ts"
 import { dockerCommand } from "./docker-command.test-kit.ts"
 import { HAS_NO_DOCKER, IMAGE, docker, dockerSubject } from "./docker-subject.test-kit.ts"

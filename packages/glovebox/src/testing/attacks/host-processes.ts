@@ -1,7 +1,7 @@
 import { readFile, readdir } from "node:fs/promises"
 
 /** Processes of this machine whose command line or name holds the text. */
-export async function processesWith(text: string): Promise<number[]> {
+async function processesWith(text: string): Promise<number[]> {
   const found: number[] = []
   for (const name of await readdir("/proc")) {
     if (!/^\d+$/.test(name) || Number(name) === process.pid) continue
