@@ -1,3 +1,5 @@
+import { newerPrograms } from "./resident-newer-programs.test-kit.ts"
+
 /** A Python program that must do the same in the ready interpreter as under a new `python3`. */
 export interface Program {
   name: string
@@ -439,57 +441,7 @@ print(sorted(k for k in vars(ctypes.pythonapi) if not k.startswith("_")), ctypes
 ctypes.pythonapi.Py_IncRef.argtypes
 cb = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int)(lambda x: x + 1)
 print(cb(4), ctypes.pythonapi.PyLong_AsLong(ctypes.py_object(7)))`,
-  "newer ways to watch": raw`import sys
-m = getattr(sys, "monitoring", None)
-if m:
-    print([m.get_tool(id) for id in range(6)])
-    seen = []
-    m.use_tool_id(1, "mine")
-    m.register_callback(1, m.events.PY_START, lambda code, offset: seen.append(code.co_qualname) if "/lib/" in code.co_filename else None)
-    m.set_events(1, m.events.PY_START)
-    import bisect, random
-    m.set_events(1, 0)
-    print(seen)`,
-  "other interpreters": raw`import sys
-try:
-    import _interpreters as low
-except ImportError:
-    import _xxsubinterpreters as low
-main = low.get_main()
-print(main, low.is_running(0 if isinstance(main, tuple) else main), low.get_current() == main)
-try:
-    from concurrent import interpreters
-    print(interpreters.get_main().is_running(), interpreters.list_all())
-    other = interpreters.create()
-    other.exec("import sys, json; print(json.dumps(1), 'random' in sys.modules, __name__)")
-    other.close()
-    from concurrent.futures import InterpreterPoolExecutor
-    with InterpreterPoolExecutor(2) as pool: print(list(pool.map(abs, [-1, -2])))
-except ImportError as error:
-    print(error)`,
-  "annotations and lazy imports": raw`import sys
-def f(x: undefined): pass
-class C:
-    y: int
-z: str = ""
-try:
-    import annotationlib
-    print(annotationlib.get_annotations(f, format=annotationlib.Format.STRING))
-    f.__annotations__
-except Exception as error:
-    print(type(error), error)
-print(C.__annotations__, sorted(k for k in globals() if "annot" in k))
-try:
-    exec("lazy import json, colorsys\nprint('json' in sys.modules, 'colorsys' in sys.modules)\nprint(json.dumps(1), colorsys.__name__)")
-except SyntaxError: print("not here")
-print(list(sys.modules))`,
-  "its own source in caches": raw`import linecache, sys
-print(linecache.cache, getattr(linecache, "_interactive_cache", None))
-exec("def g(): return 1 / 0")
-try: g()
-except ZeroDivisionError:
-    import traceback
-    traceback.print_exc()`,
+  ...newerPrograms,
   "garbage collection": raw`import gc, weakref
 class C: pass
 c = C(); c.c = c; w = weakref.ref(c, lambda r: print("gone")); del c

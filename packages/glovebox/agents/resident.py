@@ -372,7 +372,8 @@ class Workspace:
             raise ValueError("not a path inside the workspace")
         folder = os.dup(self.root)
         for part in parts[:-1]:
-            flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+            # gVisor follows a link that is opened as a folder to be read; not so with O_PATH.
+            flags = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
             try:
                 try:
                     inner = os.open(part, flags, dir_fd=folder)
@@ -422,12 +423,9 @@ class Workspace:
                     continue
                 info = os.stat(name, dir_fd=folder, follow_symlinks=False)
                 kind = info.st_mode & 0o170000
-                if kind == 0o040000 and depth < 64:
-                    inner = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
-                elif kind == 0o100000:
-                    inner = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
-                else:
+                if kind != 0o100000 and (kind != 0o040000 or depth >= 64):
                     raise ValueError("neither a file nor a folder")
+                inner = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
             except (OSError, ValueError):
                 skip.append(path)
                 continue
@@ -649,7 +647,8 @@ class ReadyInterpreter:
         self.main_thread = self.find_main_thread(python)
         self.layout = [int(field) for field in read_text("/proc/self/stat").rpartition(")")[2].split()[1:]]
         self.roots = self.site_state()
-        self.import_and_hide(preload)
+        self.preloading = iter(preload if recorder else ())
+        gc.disable()
         self.reopen_stdin()
         self.wanted, self.forked = _thread.allocate_lock(), _thread.allocate_lock()
         self.wanted.acquire(), self.forked.acquire()
@@ -660,7 +659,27 @@ class ReadyInterpreter:
         _thread.stack_size(limit if 1 << 20 <= limit <= 1 << 26 else 1 << 26)
         _thread.start_new_thread(_collections.deque, (map(leave, map(self.exit_code, programs)), 0))
         _thread.stack_size(0)
-        self.try_out()
+
+    @property
+    def is_warm(self):
+        return self.preloading is None
+
+    def warm_up_further(self):
+        """One module more, or the last step; the host is not kept waiting for it."""
+        name = next(self.preloading, None)
+        if name is None:
+            self.hide_preloaded()
+            self.preloading = None
+            return self.try_out()
+        try:
+            __import__(name)
+        except Exception:
+            pass
+
+    def preload_no_more(self):
+        """From now on there are files in the workspace, none of which may be taken for a module of the library."""
+        if not self.is_warm:
+            self.preloading = iter(())
 
     def try_out(self):
         """Runs an empty program: in an interpreter whose insides are unlike those known it may crash or hang."""
@@ -690,13 +709,7 @@ class ReadyInterpreter:
         return [at for at, pair in enumerate(zip(values, values[1:])) if pair == (first, second)]
 
     @staticmethod
-    def import_and_hide(preload):
-        gc.disable()
-        for name in preload if recorder else ():
-            try:
-                __import__(name)
-            except Exception:
-                pass
+    def hide_preloaded():
         if recorder:
             recorder.stop()
         hide_modules()
@@ -902,12 +915,14 @@ class Agent:
         self.lease = config.get("lease") or None
         self.inbox, self.outbox, self.waiting, self.waiting_bytes = bytearray(), bytearray(), [], 0
         self.put = self.block = self.spare = self.collecting = None
-        self.heard = time.monotonic()
+        self.heard, self.is_idle = time.monotonic(), False
         self.take_streams()
         self.workspace, self.limits, self.oom_score = Workspace(), LimitCounters(), HighOomScore()
         self.environment = native_environment()
         self.ready = self.warm_up(config.get("preload"))
         self.wants_spare = self.ready is not None
+        while config.get("eager") and self.ready and not self.ready.is_warm:
+            self.warm_up_further()
         self.close_process()
         self.send(b"R", encode(gather_facts(config, self.ready is not None)))
 
@@ -932,10 +947,15 @@ class Agent:
         try:
             return ReadyInterpreter(preload, self.oom_score) if ctypes and preload is not None else None
         except Exception:
-            return None
-        finally:
             if recorder:
                 recorder.stop()
+            return None
+
+    def warm_up_further(self):
+        try:
+            self.ready.warm_up_further()
+        except Exception:
+            self.ready, self.wants_spare = None, False
 
     @staticmethod
     def close_process():
@@ -967,7 +987,8 @@ class Agent:
     def serve(self):
         while True:
             ready = dict(self.poll())
-            if not ready:
+            self.is_idle = not ready
+            if self.is_idle:
                 self.prepare_spare()
             if self.control in ready:
                 self.hear()
@@ -996,6 +1017,8 @@ class Agent:
         """Milliseconds until there is something to do without an event."""
         if self.block or self.collecting:
             return None
+        if self.ready and not self.ready.is_warm:
+            return 0 if self.is_idle else 2
         if self.wants_spare:
             return 2
         if self.lease is None:
@@ -1039,6 +1062,8 @@ class Agent:
         try:
             if op not in actions:
                 raise Refusal("no such frame")
+            if self.ready:
+                self.ready.preload_no_more()
             actions[op](payload)
         except Refusal as refusal:
             self.send(b"!", encode(dict(refusal.fields, op=op)))
@@ -1091,7 +1116,7 @@ class Agent:
             if path is None:
                 raise FileNotFoundError(2, "No such program in PATH")
             before = self.limits.read()
-            if request["how"] == "fork" and self.ready and self.ready.can_run(argv, path):
+            if request["how"] == "fork" and self.ready and self.ready.is_warm and self.ready.can_run(argv, path):
                 block = self.run_ready(argv)
             else:
                 self.drop_spare()
@@ -1174,7 +1199,9 @@ class Agent:
             self.go_on()
 
     def prepare_spare(self):
-        if self.wants_spare and not self.block and not self.collecting:
+        if self.ready and not self.ready.is_warm and not self.block and not self.collecting:
+            self.warm_up_further()
+        elif self.wants_spare and not self.block and not self.collecting:
             self.wants_spare = False
             try:
                 self.spare = self.ready.fork()

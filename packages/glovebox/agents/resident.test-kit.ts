@@ -55,6 +55,8 @@ export class Resident {
     const config = JSON.stringify({
       workspace: "/workspace",
       programs: ["python3", "bash", "nope"],
+      // So that what is asked to run by fork does.
+      eager: true,
       ...options,
     })
     const command = [...hardening, ...extra, ...docker, image, "python3", "-c", source, config]

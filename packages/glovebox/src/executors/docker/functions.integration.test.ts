@@ -4,9 +4,7 @@ import { chmod, mkdtemp, rm, utimes, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-// oxlint-disable-next-line no-restricted-imports -- A test may look up to the suite it runs.
 import { succeed, within } from "../../testing/expectations.ts"
-// oxlint-disable-next-line no-restricted-imports -- A test may look up to the suite it runs.
 import { python, sh } from "../../testing/programs.ts"
 import { expectFailure } from "../../core/expect-failure.test-kit.ts"
 import { pythonFunction } from "../functions/python-function.ts"

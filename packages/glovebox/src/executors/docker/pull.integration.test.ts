@@ -1,8 +1,6 @@
 import type { TarEntry } from "modern-tar"
 import { beforeAll, describe, expect, it } from "vitest"
-// oxlint-disable-next-line no-restricted-imports -- A test may look up to the suite it runs.
 import { rejectionOf, succeed, within } from "../../testing/expectations.ts"
-// oxlint-disable-next-line no-restricted-imports -- A test may look up to the suite it runs.
 import { programsIn, sh } from "../../testing/programs.ts"
 import { expectFailure } from "../../core/expect-failure.test-kit.ts"
 import type { DockerCommandLineCodeExecutor } from "./docker-command-line-code-executor.ts"

@@ -8,9 +8,7 @@ import { delimiter, dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
-// oxlint-disable-next-line no-restricted-imports -- A test may look up to the suite it runs.
 import { begin, rejectionOf, succeed, within } from "../../testing/expectations.ts"
-// oxlint-disable-next-line no-restricted-imports -- A test may look up to the suite it runs.
 import { programsIn } from "../../testing/programs.ts"
 import { expectFailure } from "../../core/expect-failure.test-kit.ts"
 import { exists, madeBy } from "./docker-command.test-kit.ts"
