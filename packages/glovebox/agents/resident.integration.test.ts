@@ -335,6 +335,32 @@ describe("a ready interpreter that cannot be had", () => {
   )
 })
 
+describe("an interpreter that is not warm yet", () => {
+  const preload = ["json", "asyncio", "sqlite3", "unittest", "xml.etree.ElementTree", "multiprocessing"]
+
+  it("does not keep a block waiting, and looks no different", async () => {
+    await withResident({ preload, eager: false }, async (agent) => {
+      for (let round = 0; round < 4; round += 1) {
+        const { stdout } = await agent.python(
+          "import json, sys; print(sys.argv, json.__name__, 'unittest' in sys.modules)",
+        )
+        expect(stdout).toBe("['main.py'] json False\n")
+      }
+    })
+  })
+
+  it("takes nothing from the workspace for a module of the library", async () => {
+    await withResident({ preload, eager: false }, async (agent) => {
+      for (const name of ["json", "asyncio", "sqlite3", "unittest", "multiprocessing", "xml"]) {
+        agent.put(`${name}.py`, `open("/workspace/imported-${name}", "w")`)
+      }
+      expect((await agent.bash("sleep 0.3; ls imported-* 2>/dev/null")).stdout).toBe("")
+      expect((await agent.python("print('fine')")).stdout).toBe("fine\n")
+      expect((await agent.bash("ls imported-* 2>/dev/null")).stdout).toBe("")
+    })
+  })
+})
+
 describe("the end of the resident agent", () => {
   it("comes with the end of the input, also under a running block", async () => {
     const agent = new Resident({})
