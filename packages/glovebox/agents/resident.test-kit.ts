@@ -34,6 +34,7 @@ export interface Collected {
 }
 
 export interface StartOptions {
+  eager?: boolean
   preload?: string[]
   lease?: number
   /** More arguments of `docker run`. */
