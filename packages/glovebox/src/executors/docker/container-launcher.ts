@@ -101,7 +101,7 @@ export class ContainerLauncher {
       emit({ type: "container-removed", containerId: container.id })
     })
     try {
-      if (options.initCommand !== undefined) await runInitCommand(container.agent, options)
+      await runInitCommand(container.agent, options)
     } catch (error) {
       await destroy().catch(() => {})
       throw error

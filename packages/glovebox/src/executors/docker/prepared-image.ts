@@ -6,11 +6,11 @@ import { GloveboxError } from "../../core/index.ts"
 import { canonicalJson } from "../../internal/canonical-json.ts"
 import { functionsModule } from "../functions/functions-module.ts"
 import type { WorkspaceFile } from "../workspace-file.ts"
-import { runBlock } from "./block-run.ts"
 import { WORKSPACE } from "./container-spec.ts"
 import type { DockerOptions } from "./docker-options.ts"
 import type { Engine, EngineImage } from "./engine.ts"
 import type { SandboxContainer } from "./launch-container.ts"
+import { runSetupCommand } from "./setup-command.ts"
 
 export const PREPARED_LABEL = "org.glovebox.prepared"
 /** Where the functions and their packages are, on the read-only root. */
@@ -108,23 +108,11 @@ async function run(
   code: "PACKAGES_FAILED" | "FUNCTION_INVALID",
   what: string,
 ): Promise<void> {
-  const { limits, image } = options.policy.fields
-  const language = options.languages.lookup("python")
-  const block = { language, tag: "python", file: "", named: false, content: new Uint8Array(), argv }
-  const { result, lost } = await runBlock({
-    agent,
-    block,
-    limits,
-    outputBudget: limits.output,
-    how: "exec",
-    onOutput: () => {},
-    signal: agent.lost,
-  })
-  if (lost) throw lost
+  const result = await runSetupCommand(agent, options, argv)
   if (result.exitCode === 0) return
   throw new GloveboxError(
     code,
-    `${what} (in ${image}, ${result.termination} ${result.exitCode}): ${result.output.trim().slice(-2000)}`,
+    `${what} (in ${options.policy.fields.image}, ${result.termination} ${result.exitCode}): ${result.output.trim().slice(-2000)}`,
   )
 }
 

@@ -26,8 +26,8 @@ export interface PushedImage {
 export interface Stall {
   /** Resolves when the engine has asked, and has half of the answer. */
   readonly asked: Promise<unknown>
-  /** Resolves when the engine has hung up. */
-  readonly dropped: Promise<unknown>
+  /** From now on answers whole; what was begun stays so. */
+  lift(): void
   /** Gives the rest, now and from now on. */
   release(): void
 }
@@ -95,17 +95,16 @@ export class Registry implements AsyncDisposable {
   stall(digest: string): Stall {
     const held = new Set<() => void>()
     const answered = new EventEmitter()
-    const [asked, dropped] = [once(answered, "asked"), once(answered, "dropped")]
     this.#stalls.set(digest, (response, bytes) => {
       response.write(bytes.subarray(0, bytes.length / 2), () => answered.emit("asked"))
-      response.once("close", () => answered.emit("dropped"))
       held.add(() => response.end(bytes.subarray(bytes.length / 2)))
     })
+    const lift = (): void => void this.#stalls.delete(digest)
     const release = (): void => {
-      this.#stalls.delete(digest)
+      lift()
       for (const give of held) give()
     }
-    return { asked, dropped, release }
+    return { asked: once(answered, "asked"), lift, release }
   }
 
   /** Ends it, and removes what the engine has from it. */
