@@ -12,7 +12,8 @@ afterEach(async () => {
 })
 
 async function plant(name: string, labels: Readonly<Record<string, string>>): Promise<string> {
-  const options = Object.entries(labels).flatMap(([key, value]) => ["--label", `${key}=${value}`])
+  const all = { "org.glovebox.container": name, ...labels }
+  const options = Object.entries(all).flatMap(([key, value]) => ["--label", `${key}=${value}`])
   const id = await docker("create", "--name", name, "--network", "none", ...options, IMAGE, "true")
   planted.push(id)
   return id

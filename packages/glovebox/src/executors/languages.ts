@@ -52,7 +52,7 @@ export const DEFAULT_LANGUAGES: readonly Language[] = [
     // Models write both require and import: under this extension, Node 22.7 and later tell them apart.
     extension: "js",
     command: ["node"],
-    install: "Node 22.7 or later",
+    install: "Node.js",
   },
   {
     name: "typescript",

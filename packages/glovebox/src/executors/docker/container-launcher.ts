@@ -10,7 +10,7 @@ import { Engine, type EngineImage } from "./engine.ts"
 import type { DockerExecutorEvent } from "./executor-event.ts"
 import { findImage } from "./find-image.ts"
 import { AgentProgramMissing, type SandboxContainer, launchContainer } from "./launch-container.ts"
-import { ownerLabels } from "./ownership.ts"
+import { NAME_LABEL, ownerLabels } from "./ownership.ts"
 import { OomWatch } from "./oom-watch.ts"
 import { runInitCommand } from "./init-command.ts"
 import { LIBRARY, WHEELS, prepareImage } from "./prepared-image.ts"
@@ -63,7 +63,7 @@ export class ContainerLauncher {
         emit({ type: "pull", progress })
       const image = await findImage(engine, fields.image, options.pull, onProgress, signal)
       const containers = new ContainerLauncher(launcher, engine, info, image, runtime)
-      await containers.#prepareImage(image)
+      await containers.#prepareImage(image, signal)
       // An engine without events still runs code.
       void containers.#oomWatch.listen(engine, launcher.owner).catch(() => {})
       return containers
@@ -109,14 +109,19 @@ export class ContainerLauncher {
     return { ...container, destroy, [Symbol.asyncDispose]: destroy }
   }
 
-  async #prepareImage(base: EngineImage): Promise<void> {
+  async #prepareImage(base: EngineImage, signal?: AbortSignal): Promise<void> {
     const { options } = this.#launcher
     const { wheelDir } = options
     const mounts = wheelDir === undefined ? [] : [{ source: wheelDir, target: WHEELS, mode: "ro" as const }]
     const policy = new SandboxPolicy({ ...options.policy.toJSON(), mounts })
     await checkMounts(policy, { isRemote: !this.engine.isLocal })
     const launch = async (): Promise<SandboxContainer> => this.#launchAgent(policy)
-    this.#image = await prepareImage({ engine: this.engine, base, options, launch })
+    const labels = ownerLabels({
+      owner: this.#launcher.owner,
+      policySha256: policy.sha256,
+      isKept: false,
+    })
+    this.#image = await prepareImage({ engine: this.engine, base, options, launch, labels, signal })
   }
 
   async #launchAgent(policy = this.#launcher.options.policy): Promise<SandboxContainer> {
@@ -144,6 +149,9 @@ export class ContainerLauncher {
     // Before anything is waited for: another launch may count on meanwhile.
     const number = (this.#count += 1)
     const isKept = !options.autoRemove
+    const base = containerName ?? `glovebox-${owner.slice(0, 8)}`
+    const isOnly = containerName !== undefined && isolation === "session"
+    const name = isOnly ? containerName : `${base}-${number}`
     const spec = containerSpec({
       policy: policy.fields,
       imageId: this.#image.id,
@@ -157,15 +165,13 @@ export class ContainerLauncher {
       architecture: this.#info.architecture,
       runtime: this.#runtime.name,
       isPodman: this.#info.isPodman,
-      labels: ownerLabels({ owner, policySha256: policy.sha256, isKept }),
+      labels: { ...ownerLabels({ owner, policySha256: policy.sha256, isKept }), [NAME_LABEL]: name },
       extraHosts: options.extraHosts,
       deviceRequests: options.deviceRequests,
       autoRemove: options.autoRemove,
       endsWithConnection: options.stopContainer,
       env: options.functions.length === 0 ? {} : { PYTHONPATH: LIBRARY },
     })
-    const base = containerName ?? `glovebox-${owner.slice(0, 8)}`
-    const name = containerName !== undefined && isolation === "session" ? containerName : `${base}-${number}`
     const { engine } = this
     const { isPodman, architecture } = this.#info
     return launchContainer({

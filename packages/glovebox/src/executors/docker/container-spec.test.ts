@@ -33,7 +33,7 @@ describe("containerSpec, for deny-all", () => {
       Entrypoint: ["python3"],
       Cmd: ["-c", "source", "{}"],
       User: "65532:65532",
-      WorkingDir: "/workspace",
+      WorkingDir: "/",
       Hostname: "sandbox",
       Env: ["HOME=/workspace"],
       Labels: { "org.glovebox.owner": "me" },

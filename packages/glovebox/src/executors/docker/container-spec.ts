@@ -79,13 +79,17 @@ interface HostConfig {
 export function containerSpec(input: ContainerSpecInput): ContainerSpec {
   const { policy, command } = input
   const hasNoNetwork = policy.network === "none"
-  const variables = { HOME: WORKSPACE, ...input.env, ...policy.env }
+  const variables: Record<string, string> = { HOME: WORKSPACE, ...input.env, ...policy.env }
+  // Both lead to modules: the policy's own must not hide the functions.
+  const modules = [input.env["PYTHONPATH"], policy.env["PYTHONPATH"]].filter(Boolean).join(":")
+  if (modules !== "") variables["PYTHONPATH"] = modules
   return {
     Image: input.imageId,
     Entrypoint: command.slice(0, 1),
     Cmd: command.slice(1),
     User: policy.user,
-    WorkingDir: WORKSPACE,
+    // Not the workspace: with a folder mounted there, Python would look into it before the agent has begun.
+    WorkingDir: "/",
     Hostname: "sandbox",
     Env: Object.entries(variables).map(([name, value]) => `${name}=${value}`),
     Labels: input.labels,

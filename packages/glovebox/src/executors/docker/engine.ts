@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto"
 import { Agent } from "node:http"
 import { Agent as SecureAgent } from "node:https"
 import type { Duplex } from "node:stream"
@@ -9,6 +10,7 @@ import { engineFailure, engineSaid, statusOf } from "./engine-failure.ts"
 import type { ContainerSpec } from "./container-spec.ts"
 import { type EngineAnswer, type EngineInfo, readEngineInfo } from "./engine-info.ts"
 import { type PullProgress, followPull } from "./follow-pull.ts"
+import { NAME_LABEL } from "./ownership.ts"
 import { sshAgent } from "./ssh-connection.ts"
 
 export interface EngineImage {
@@ -40,7 +42,7 @@ export interface FrozenImage {
   /** A tar. */
   readonly archive: Uint8Array
   readonly name: string
-  readonly label: readonly [name: string, value: string]
+  readonly labels: Readonly<Record<string, string>>
 }
 
 /** The part of the Docker Engine API that executors need, with typed errors. */
@@ -245,13 +247,20 @@ export class Engine {
   }
 
   /** Makes an image of another with an archive's files laid over its root. */
-  async freeze({ base, archive, name, label }: FrozenImage): Promise<void> {
+  async freeze({ base, archive, name, labels }: FrozenImage): Promise<void> {
     await this.ask(`make the image ${name}`, async (docker) => {
-      const container = await docker.createContainer({ Image: base, Cmd: ["true"], NetworkDisabled: true })
+      const [repo, tag] = name.split(":")
+      const containerName = `${repo?.replaceAll("/", "-")}-${tag}-${randomUUID()}`
+      const container = await docker.createContainer({
+        name: containerName,
+        Image: base,
+        Cmd: ["true"],
+        NetworkDisabled: true,
+        Labels: { ...labels, [NAME_LABEL]: containerName },
+      })
       try {
         await container.putArchive(Buffer.from(archive), { path: "/" })
-        const [repo, tag] = name.split(":")
-        await container.commit({ repo, tag, changes: `LABEL ${label[0]}=${label[1]}` })
+        await container.commit({ repo, tag })
       } finally {
         await container.remove({ force: true, v: true })
       }

@@ -23,12 +23,22 @@ export async function followPull(
   image: string,
   onProgress: (progress: PullProgress) => void,
 ): Promise<void> {
-  const onLine = ({ status, id, progressDetail }: PullLine): void => {
+  let failure: string | undefined
+  const onLine = ({ status, id, error, progressDetail }: PullLine): void => {
+    failure ??= error
     const { current, total } = progressDetail ?? {}
     onProgress({ image, layer: id, status: status ?? "", current, total })
   }
   await new Promise<void>((resolve, reject) => {
-    docker.modem.followProgress(stream, (error: Error | null) => (error ? reject(error) : resolve()), onLine)
+    docker.modem.followProgress(
+      stream,
+      (error: Error | null) => {
+        // The client tells only of a stream that broke; the engine's own failure is a line of it.
+        if (error || failure !== undefined) reject(error ?? new Error(failure))
+        else resolve()
+      },
+      onLine,
+    )
     stream.once("error", reject)
     stream.once("close", () => reject(new Error("the engine closed the connection")))
   })

@@ -69,7 +69,7 @@ export async function derivedImage(name: string, entries: readonly TarEntry[]): 
   const archive = await packTar(entries.filter((_entry, index) => lacks.has(names[index] ?? "")))
   const engine = new Engine(await findEngine())
   try {
-    await engine.freeze({ base: IMAGE, archive, name, label: [LABEL, "derived"] })
+    await engine.freeze({ base: IMAGE, archive, name, labels: { [LABEL]: "derived" } })
   } finally {
     engine.close()
   }

@@ -104,29 +104,44 @@ console.log(stdout.trim())`
     const labels = JSON.parse(
       await dockerCommand("inspect", "--format", "{{json .Config.Labels}}", mine?.id ?? ""),
     ) as Record<string, string>
-    const asLabels = (changes: Record<string, string>): string[] =>
-      Object.entries({ ...labels, ...changes }).map(([name, value]) => `${name}=${value}`)
+    const asLabels = (container: string, changes: Record<string, string>): string[] =>
+      Object.entries({ ...labels, "org.glovebox.container": container, ...changes }).map(
+        ([name, value]) => `${name}=${value}`,
+      )
     const tag = `gb-owner-${process.pid}`
     await using dead = await foreignContainer(
       `${tag}-dead`,
-      asLabels({ "org.glovebox.process": "999999999:1" }),
+      asLabels(`${tag}-dead`, { "org.glovebox.process": "999999999:1" }),
     )
     await using reused = await foreignContainer(
       `${tag}-reused`,
-      asLabels({ "org.glovebox.process": `${process.pid}:1` }),
+      asLabels(`${tag}-reused`, { "org.glovebox.process": `${process.pid}:1` }),
     )
     await using kept = await foreignContainer(
       `${tag}-kept`,
-      asLabels({ "org.glovebox.process": "999999999:1", "org.glovebox.keep": "true" }),
+      asLabels(`${tag}-kept`, { "org.glovebox.process": "999999999:1", "org.glovebox.keep": "true" }),
     )
     await using elsewhere = await foreignContainer(
       `${tag}-elsewhere`,
-      asLabels({ "org.glovebox.process": "999999999:1", "org.glovebox.host": "another/machine" }),
+      asLabels(`${tag}-elsewhere`, {
+        "org.glovebox.process": "999999999:1",
+        "org.glovebox.host": "another/machine",
+      }),
     )
     await using foreign = await foreignContainer(`${tag}-foreign`)
+    // As of an image that was made of one of ours, and has its labels.
+    await using inherited = await foreignContainer(
+      `${tag}-inherited`,
+      asLabels("another", { "org.glovebox.process": "999999999:1" }),
+    )
     const created = await dockerCommand(
       "create",
-      ...asLabels({ "org.glovebox.process": "999999999:1" }).flatMap((label) => ["--label", label]),
+      "--name",
+      `${tag}-created`,
+      ...asLabels(`${tag}-created`, { "org.glovebox.process": "999999999:1" }).flatMap((label) => [
+        "--label",
+        label,
+      ]),
       IMAGE,
       "true",
     )
@@ -137,7 +152,7 @@ console.log(stdout.trim())`
     await expect.poll(() => removed.length, { timeout: 10_000 }).toBeGreaterThanOrEqual(3)
     expect(removed).toEqual(expect.arrayContaining([dead.id, reused.id, created]))
     expect(await Promise.all([dead.id, reused.id, created].map(exists))).toEqual([false, false, false])
-    for (const id of [kept.id, elsewhere.id, foreign.id, mine?.id ?? ""]) {
+    for (const id of [kept.id, elsewhere.id, foreign.id, inherited.id, mine?.id ?? ""]) {
       expect((await containersWith(`id=${id}`)).map(({ state }) => state)).toEqual(["running"])
     }
     expect((await succeed(living, print("unharmed"))).stdout).toBe("unharmed")

@@ -6,6 +6,8 @@ import { randomUUID } from "node:crypto"
 export const OWNER_LABEL = "org.glovebox.owner"
 const PROCESS_LABEL = "org.glovebox.process"
 const HOST_LABEL = "org.glovebox.host"
+/** The container's own name: labels alone are inherited by whatever is made of an image that has them. */
+export const NAME_LABEL = "org.glovebox.container"
 /** On what the user asked to keep. */
 const KEEP_LABEL = "org.glovebox.keep"
 

@@ -25,6 +25,9 @@ export interface Preparation {
   readonly options: DockerOptions
   /** A container of the base image, in which nothing has run, with the wheels mounted. */
   readonly launch: () => Promise<SandboxContainer>
+  /** Whose the container is that the image is made of. */
+  readonly labels: Readonly<Record<string, string>>
+  readonly signal?: AbortSignal | undefined
 }
 
 /**
@@ -47,11 +50,18 @@ export async function prepareImage(preparation: Preparation): Promise<EngineImag
   const present = await engine.image(name)
   if (present) return present
   await using container = await preparation.launch()
-  await install(container, options, module, packages)
+  if (container.agent.programs["python3"] === null) {
+    throw new GloveboxError(
+      "LANGUAGE_UNAVAILABLE",
+      `The image ${options.policy.fields.image} has no python3, which the functions need: install Python 3 in the image, or name an image that has it.`,
+    )
+  }
+  await install(container, preparation, module, packages)
   // What was put is not sent back, as it did not change.
   const moduleFile = { path: modulePath(options), content: Buffer.from(module, "utf8"), executable: false }
   const files = [moduleFile, ...(await collect(container, options))]
-  await engine.freeze({ base: base.id, archive: await archiveOf(files), name, label: [PREPARED_LABEL, key] })
+  const labels = { ...preparation.labels, [PREPARED_LABEL]: key }
+  await engine.freeze({ base: base.id, archive: await archiveOf(files), name, labels })
   const prepared = await engine.image(name)
   if (!prepared) throw new GloveboxError("PACKAGES_FAILED", `The engine does not keep the image ${name}.`)
   return prepared
@@ -80,39 +90,47 @@ async function listWheels({ wheelDir = "" }: DockerOptions): Promise<string[]> {
 
 async function install(
   { agent }: SandboxContainer,
-  options: DockerOptions,
+  { options, signal: given }: Preparation,
   module: string,
   packages: readonly string[],
 ): Promise<void> {
+  const signal = given ? AbortSignal.any([agent.lost, given]) : agent.lost
   await agent.put([{ path: modulePath(options), content: Buffer.from(module, "utf8"), executable: false }])
   if (packages.length > 0) {
-    const pip = "-m pip install --no-index --no-input --disable-pip-version-check --no-cache-dir --quiet"
+    const pip =
+      "-m pip install --no-index --no-input --disable-pip-version-check --no-cache-dir --no-compile --quiet"
     const args = [...pip.split(" "), "--find-links", WHEELS, "--target", "lib", "--", ...packages]
     await run(
       agent,
+      signal,
       options,
       ["python3", ...args],
       "PACKAGES_FAILED",
       `pip could not install ${packages.join(", ")}`,
     )
   }
+  // By content, not by time: freezing gives every file a new one.
+  const compile = "-m compileall -q --invalidation-mode unchecked-hash lib".split(" ")
+  await runSetupCommand(agent, options, ["python3", ...compile], signal)
   const load = `import sys; sys.path.insert(0, "${WORKSPACE}/lib"); import ${options.functionsModule}`
   const what = `The module of the functions, ${options.functionsModule}, does not load`
-  await run(agent, options, ["python3", "-c", load], "FUNCTION_INVALID", what)
+  await run(agent, signal, options, ["python3", "-c", load], "FUNCTION_INVALID", what)
 }
 
 async function run(
   agent: SandboxContainer["agent"],
+  signal: AbortSignal,
   options: DockerOptions,
   argv: readonly string[],
   code: "PACKAGES_FAILED" | "FUNCTION_INVALID",
   what: string,
 ): Promise<void> {
-  const result = await runSetupCommand(agent, options, argv)
+  const { image } = options.policy.fields
+  const result = await runSetupCommand(agent, options, argv, signal)
   if (result.exitCode === 0) return
   throw new GloveboxError(
     code,
-    `${what} (in ${options.policy.fields.image}, ${result.termination} ${result.exitCode}): ${result.output.trim().slice(-2000)}`,
+    `${what} (in ${image}, ${result.termination} ${result.exitCode}): ${result.output.trim().slice(-2000)}`,
   )
 }
 

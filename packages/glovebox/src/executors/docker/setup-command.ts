@@ -8,6 +8,7 @@ export async function runSetupCommand(
   agent: SandboxAgent,
   { policy, languages }: DockerOptions,
   argv: readonly string[],
+  signal: AbortSignal = agent.lost,
 ): Promise<BlockResult> {
   const { limits } = policy.fields
   const block = {
@@ -25,7 +26,7 @@ export async function runSetupCommand(
     outputBudget: limits.output,
     how: "exec",
     onOutput: () => {},
-    signal: agent.lost,
+    signal,
   })
   if (lost) throw lost
   return result

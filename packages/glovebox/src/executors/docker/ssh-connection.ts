@@ -20,14 +20,38 @@ export function sshAgent({ target, port }: Extract<EngineAddress, { kind: "ssh" 
 
 function connect(command: string, args: readonly string[]): Duplex {
   const child = spawn(command, args, { stdio: ["pipe", "pipe", "pipe"], windowsHide: true })
+  const { stdin, stdout, stderr } = child
   const complaints: Buffer[] = []
-  child.stderr.on("data", (chunk: Buffer) => {
+  stderr.on("data", (chunk: Buffer) => {
     if (complaints.length < 16) complaints.push(chunk)
   })
-  const socket = Duplex.from({ readable: child.stdout, writable: child.stdin })
+  const socket = new Duplex({
+    read: () => void stdout.resume(),
+    // A pipe that breaks has a cause, which is known when ssh has ended.
+    write: (chunk: Buffer, _encoding, done) => void stdin.write(chunk, (error) => error ?? done()),
+    final: (done) => void stdin.end(() => done()),
+    destroy: (error, done) => {
+      child.kill()
+      done(error)
+    },
+  })
+  stdin.on("error", () => {})
+  stdout.on("data", (chunk: Buffer) => {
+    if (!socket.push(chunk)) stdout.pause()
+  })
+  child.once("error", (error) => socket.destroy(error))
+  // Not with its output: why it ended is known only now.
+  child.once("close", (code) => {
+    if (code === 0) {
+      socket.push(null)
+      return
+    }
+    const text = Buffer.concat(complaints).toString("utf8").trim()
+    socket.destroy(new Error(`ssh ended with ${code ?? "a signal"}${text === "" ? "" : `: ${text}`}`))
+  })
   // What Node's http calls on a socket, and a pipe does not have.
-  const pipes = [child.stdin, child.stdout, child.stderr] as unknown as readonly Socket[]
-  const withTimers = Object.assign(socket, {
+  const pipes = [stdin, stdout, stderr] as unknown as readonly Socket[]
+  return Object.assign(socket, {
     setTimeout: () => socket,
     setNoDelay: () => socket,
     setKeepAlive: () => socket,
@@ -42,12 +66,4 @@ function connect(command: string, args: readonly string[]): Duplex {
       return socket
     },
   })
-  child.once("error", (error) => withTimers.destroy(error))
-  child.once("exit", (code) => {
-    if (code === 0 || code === null) return
-    const text = Buffer.concat(complaints).toString("utf8").trim()
-    withTimers.destroy(new Error(`ssh ended with ${code}${text === "" ? "" : `: ${text}`}`))
-  })
-  withTimers.once("close", () => child.kill())
-  return withTimers
 }

@@ -1,5 +1,5 @@
 import type { Engine, FoundContainer } from "./engine.ts"
-import { OWNER_LABEL, ownerState } from "./ownership.ts"
+import { NAME_LABEL, OWNER_LABEL, ownerState } from "./ownership.ts"
 
 export interface Orphan extends FoundContainer {
   readonly reason: string
@@ -8,7 +8,8 @@ export interface Orphan extends FoundContainer {
 /** Containers whose owner died, or that ended and were not removed. Others' containers are never among them. */
 export async function findOrphans(engine: Engine): Promise<Orphan[]> {
   const containers = await engine.list([OWNER_LABEL])
-  return containers.flatMap((container) => {
+  const ours = containers.filter(({ name, labels }) => labels[NAME_LABEL] === name)
+  return ours.flatMap((container) => {
     const state = ownerState(container.labels)
     if (state === "dead") return [{ ...container, reason: "the process that made it has ended" }]
     const hasEnded = container.state === "exited" || container.state === "dead"
