@@ -334,7 +334,10 @@ class LimitCounters:
 
     def hit_since(self, before):
         hit = [limit for limit, count in self.read().items() if count > before.get(limit, 0)]
-        space = os.statvfs(".")
+        try:
+            space = os.statvfs(".")
+        except OSError:
+            return hit
         if (space.f_blocks and not space.f_bavail) or (space.f_files and not space.f_ffree):
             hit.append("workspace")
         return hit
@@ -390,14 +393,37 @@ class Workspace:
     def create(self, path):
         folder, name = self.open_folder_of(path, make=True)
         try:
-            try:
-                os.unlink(name, dir_fd=folder)
-            except FileNotFoundError:
-                pass
+            self.clear(name, folder)
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
             return os.open(name, flags, 0o600, dir_fd=folder)
         finally:
             os.close(folder)
+
+    def clear(self, name, folder):
+        """Takes away what has the name, a folder with all that is in it: no program may keep a block from its file."""
+        try:
+            os.unlink(name, dir_fd=folder)
+        except FileNotFoundError:
+            pass
+        except IsADirectoryError:
+            inner = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+            try:
+                for entry in os.listdir(inner):
+                    self.clear(entry, inner)
+            except RecursionError:
+                raise OSError("a folder too deep to be replaced")
+            finally:
+                os.close(inner)
+            os.rmdir(name, dir_fd=folder)
+
+    def reopen(self):
+        """A program may have closed the workspace to everyone."""
+        try:
+            mode = os.fstat(self.root).st_mode & 0o7777
+            if mode & 0o700 != 0o700:
+                os.fchmod(self.root, mode | 0o700)
+        except OSError:
+            pass
 
     def remove(self, path):
         self.seen.pop(path, None)
@@ -463,9 +489,9 @@ class Workspace:
                 yield b"d", data
             self.seen[path] = self.signature(info)
         # What cannot be read is not gone, nor is what lies below it.
-        hidden = tuple(path for path in skip if self.is_unreadable(path))
+        hidden = {path for path in skip if self.is_unreadable(path)}
         for path in sorted(self.seen.keys() - present):
-            if path in hidden or path.startswith(tuple(folder + "/" for folder in hidden)):
+            if any(path[:at] in hidden for at, letter in enumerate(path + "/") if letter == "/"):
                 over = True
                 continue
             del self.seen[path]
@@ -1209,6 +1235,7 @@ class Agent:
                 pass
 
     def result_of(self, block):
+        self.workspace.reopen()
         ended = os.WIFSIGNALED(block.status)
         return {
             "id": block.id,

@@ -1,6 +1,7 @@
 import type { EventEmitter } from "node:events"
 import { constants } from "node:os"
 
+const PATIENCE_MS = 5_000
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const
 
 /** The signals by which a user or a system ends a command, as an abort. */
@@ -23,7 +24,10 @@ export function watchInterrupts(
         exit(128 + constants.signals[name])
         return
       }
-      exitCode = 128 + constants.signals[name]
+      const code = 128 + constants.signals[name]
+      exitCode = code
+      // Something may not be interruptible, such as the opening of a pipe that nobody writes to.
+      setTimeout(() => exit(code), PATIENCE_MS).unref()
       controller.abort(new Error(`The command was ended by ${name}.`))
     }
     source.on(name, listener)

@@ -19,7 +19,7 @@ export class FolderWorkspace implements Workspace {
   }
 
   async read(): Promise<readonly WorkspaceFile[]> {
-    await mkdir(this.#root, { recursive: true })
+    await this.#makeRoot()
     const files: WorkspaceFile[] = []
     let bytes = 0
     for await (const path of this.#walk("")) {
@@ -33,7 +33,8 @@ export class FolderWorkspace implements Workspace {
   }
 
   async apply({ files, removed }: WorkspaceChanges): Promise<boolean> {
-    await mkdir(this.#root, { recursive: true })
+    await this.#makeRoot()
+    if (!(await this.#fits(files, removed))) return false
     for (const path of removed) await this.#remove(path)
     for (const file of files) await this.#write(file)
     return true
@@ -49,6 +50,31 @@ export class FolderWorkspace implements Workspace {
       if (entry.isDirectory()) yield* this.#walk(path)
       else if (entry.isFile()) yield path
     }
+  }
+
+  async #makeRoot(): Promise<void> {
+    await mkdir(this.#root, { recursive: true }).catch((cause: unknown) => {
+      throw new GloveboxError(
+        "WORKSPACE_FAILED",
+        `${this.#root} cannot be used as workDir: it is no folder.`,
+        {
+          cause,
+        },
+      )
+    })
+  }
+
+  // More than can be read again would keep every later call from running.
+  async #fits(files: readonly WorkspaceFile[], removed: readonly string[]): Promise<boolean> {
+    const sizes = new Map<string, number>()
+    for await (const path of this.#walk("")) {
+      const found = await lstat(join(this.#root, path)).catch(() => undefined)
+      if (found) sizes.set(path, found.size)
+    }
+    for (const path of removed) sizes.delete(path)
+    for (const { path, content } of files) sizes.set(path, content.length)
+    const bytes = [...sizes.values()].reduce((sum, size) => sum + size, 0)
+    return sizes.size <= this.#limits.maxFiles && bytes <= this.#limits.maxBytes
   }
 
   async #readFile(path: string): Promise<WorkspaceFile | undefined> {
@@ -70,13 +96,9 @@ export class FolderWorkspace implements Workspace {
     await this.#makeParents(path)
     const target = join(this.#root, path)
     const temporary = join(dirname(target), `.glovebox-${randomBytes(8).toString("hex")}`)
-    const handle = await open(temporary, "wx", executable ? 0o755 : 0o644)
     try {
-      await handle.writeFile(content)
-    } finally {
-      await handle.close()
-    }
-    try {
+      const handle = await open(temporary, "wx", executable ? 0o755 : 0o644)
+      await handle.writeFile(content).finally(async () => handle.close())
       const found = await lstat(target).catch(() => undefined)
       if (found?.isDirectory()) await this.#makeRoom(target)
       // Takes the place of a link instead of writing where it leads.

@@ -56,7 +56,13 @@ const limitsSchema = z.strictObject({
 })
 
 // A name that Docker, containerd and a registry all take; the digest pins it.
-const IMAGE = /^[a-z0-9](?:[a-z0-9._/:-]*[a-z0-9])?(?::[\w][\w.-]{0,127})?(?:@sha256:[0-9a-f]{64})?$/i
+const LABEL = "[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?"
+const HOST = `(?:${LABEL}(?:\\.${LABEL})*(?::[0-9]{1,5})?/)?`
+const COMPONENT = "[a-z0-9]+(?:(?:\\.|_{1,2}|-+)[a-z0-9]+)*"
+const TAG = "(?::[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?"
+const IMAGE = new RegExp(
+  `^(?:${HOST}${COMPONENT}(?:/${COMPONENT})*${TAG}(?:@sha256:[0-9a-f]{64})?|sha256:[0-9a-f]{64})$`,
+)
 const USER = /^(?:0|[1-9]\d{0,9}):(?:0|[1-9]\d{0,9})$/
 const CAPABILITY = /^[A-Z][A-Z_]+$/
 const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/

@@ -20,19 +20,28 @@ export interface AgentCommandOptions {
   readonly keepsReady: boolean
   /** After so many milliseconds without a word an idle agent ends. */
   readonly leaseMs: number
+  /** Whether code that ran before may have left files where Python looks at its start. */
+  readonly isSuspicious: boolean
 }
 
 /** The command of a container's first process: an agent, its source in the command line. */
 export async function agentCommand(options: AgentCommandOptions): Promise<string[]> {
-  const { kind, programs, keepsReady, leaseMs } = options
+  const { kind, programs, leaseMs, isSuspicious } = options
   if (kind === "sh") return ["sh", "-c", await source("resident.sh"), "sh", WORKSPACE, ...programs]
   const config = {
     workspace: WORKSPACE,
     lease: Math.ceil(leaseMs / 1000),
     programs,
-    ...(keepsReady ? { preload: PRELOADED } : {}),
+    ...(options.keepsReady && !isSuspicious ? { preload: PRELOADED } : {}),
   }
-  return ["python3", "-c", await source("resident.py"), JSON.stringify(config)]
+  // Isolated, Python takes nothing from its user's folder; an interpreter that is to look native cannot be so.
+  return [
+    "python3",
+    ...(isSuspicious ? ["-I"] : []),
+    "-c",
+    await source("resident.py"),
+    JSON.stringify(config),
+  ]
 }
 
 const sources = new Map<string, Promise<string>>()

@@ -84,6 +84,7 @@ export async function runCall(options: CallOptions): Promise<CallEnd> {
     const ran = blocks.slice(0, results.length)
     agent.remove(ran.filter(({ named }) => !named).map(({ file }) => file))
   }
+  signal.throwIfAborted()
   const collected = carry ? await collect(agent, carry, signal) : NO_CHANGES
   const changes = carry ? withCodeFiles(collected, blocks.slice(0, results.length)) : collected
   return { blocks: results, changes, isAlive: !agent.lost.aborted }

@@ -16,6 +16,7 @@ export class Channel {
   #listener: ChannelListener | undefined
   #ended = false
   #isGathering = false
+  #room: Promise<void> | undefined
   #error: Error | undefined
 
   constructor(socket: Duplex) {
@@ -54,7 +55,13 @@ export class Channel {
     if (this.#ended || this.#socket.destroyed || this.#socket.writableEnded) return undefined
     this.#gather()
     if (this.#socket.write(bytes)) return undefined
-    return new Promise((resolve) => {
+    this.#room ??= this.#whenRoom()
+    return this.#room
+  }
+
+  // One wait for all who write: a container that does not read must not cost a listener for each.
+  async #whenRoom(): Promise<void> {
+    await new Promise<void>((resolve) => {
       const done = (): void => {
         this.#socket.off("drain", done)
         this.#socket.off("close", done)
@@ -63,6 +70,7 @@ export class Channel {
       this.#socket.on("drain", done)
       this.#socket.on("close", done)
     })
+    this.#room = undefined
   }
 
   // What is written in one go travels in one packet.

@@ -1,8 +1,9 @@
+import { posix } from "node:path"
 import { GloveboxError } from "../../core/index.ts"
 import { SandboxPolicy, checkMounts } from "../../policy/index.ts"
 import { type AgentKind, agentCommand } from "./agent-command.ts"
 import { type ChosenRuntime, chooseRuntime } from "./choose-runtime.ts"
-import { containerSpec } from "./container-spec.ts"
+import { WORKSPACE, containerSpec } from "./container-spec.ts"
 import type { DockerOptions } from "./docker-options.ts"
 import { findEngine } from "./engine-address.ts"
 import type { EngineInfo } from "./engine-info.ts"
@@ -86,8 +87,9 @@ export class ContainerLauncher {
     return this.#launcher.options.policy.fields.image
   }
 
-  async launch(): Promise<SandboxContainer> {
-    const container = await this.#launchAgent()
+  /** Makes a container; gives up, and removes it, when the signal aborts. */
+  async launch(signal?: AbortSignal): Promise<SandboxContainer> {
+    const container = await this.#launchAgent(this.#launcher.options.policy, signal)
     const { emit, options } = this.#launcher
     emit({
       type: "container-started",
@@ -101,7 +103,7 @@ export class ContainerLauncher {
       emit({ type: "container-removed", containerId: container.id })
     })
     try {
-      await runInitCommand(container.agent, options)
+      await runInitCommand(container.agent, options, signal)
     } catch (error) {
       await destroy().catch(() => {})
       throw error
@@ -115,7 +117,7 @@ export class ContainerLauncher {
     const mounts = wheelDir === undefined ? [] : [{ source: wheelDir, target: WHEELS, mode: "ro" as const }]
     const policy = new SandboxPolicy({ ...options.policy.toJSON(), mounts })
     await checkMounts(policy, { isRemote: !this.engine.isLocal })
-    const launch = async (): Promise<SandboxContainer> => this.#launchAgent(policy)
+    const launch = async (): Promise<SandboxContainer> => this.#launchAgent(policy, signal)
     const labels = ownerLabels({
       owner: this.#launcher.owner,
       policySha256: policy.sha256,
@@ -124,16 +126,17 @@ export class ContainerLauncher {
     this.#image = await prepareImage({ engine: this.engine, base, options, launch, labels, signal })
   }
 
-  async #launchAgent(policy = this.#launcher.options.policy): Promise<SandboxContainer> {
+  async #launchAgent(policy: SandboxPolicy, signal?: AbortSignal): Promise<SandboxContainer> {
     const kind = this.#kind
     try {
-      return await this.#launchKind(kind, policy)
+      return await this.#launchKind(kind, policy, signal)
     } catch (error) {
       if (!(error instanceof AgentProgramMissing)) throw error
       if (kind === "python") {
+        this.#refuseSession()
         // No Python in the image: a shell will do, for this and all later ones.
         this.#kind = "sh"
-        return this.#launchAgent(policy)
+        return this.#launchAgent(policy, signal)
       }
       throw new GloveboxError(
         "IMAGE_UNAVAILABLE",
@@ -143,7 +146,16 @@ export class ContainerLauncher {
     }
   }
 
-  async #launchKind(kind: AgentKind, policy: SandboxPolicy): Promise<SandboxContainer> {
+  // A shell cannot close itself to other processes of its user, so code could speak for it in later calls.
+  #refuseSession(): void {
+    if (this.#launcher.options.isolation !== "session") return
+    throw new GloveboxError(
+      "SANDBOX_UNENFORCEABLE",
+      `The image ${this.imageName} has no Python, and without it one call of a session cannot be kept from another. Use isolation: "run", or an image with python3.`,
+    )
+  }
+
+  async #launchKind(kind: AgentKind, policy: SandboxPolicy, signal?: AbortSignal): Promise<SandboxContainer> {
     const { options, owner } = this.#launcher
     const { containerName, isolation } = options
     // Before anything is waited for: another launch may count on meanwhile.
@@ -161,6 +173,7 @@ export class ContainerLauncher {
         programs: options.languages.programs(),
         keepsReady: options.interpreter === "ready",
         leaseMs: AGENT_LEASE_MS,
+        isSuspicious: policy.fields.mounts.some(({ target }) => isInWorkspace(target)),
       }),
       architecture: this.#info.architecture,
       runtime: this.#runtime.name,
@@ -183,8 +196,14 @@ export class ContainerLauncher {
       architecture,
       name,
       keep: isKept,
+      signal,
     })
   }
+}
+
+function isInWorkspace(target: string): boolean {
+  const path = posix.resolve("/", target)
+  return path === WORKSPACE || path.startsWith(`${WORKSPACE}/`)
 }
 
 function once(action: () => Promise<void>): () => Promise<void> {

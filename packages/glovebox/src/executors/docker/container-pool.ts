@@ -6,7 +6,8 @@ export interface ContainerPoolOptions {
   readonly size: number
   /** After so long without a run the pool lets its containers go. */
   readonly idleLeaseMs: number
-  readonly launch: () => Promise<SandboxContainer>
+  /** Gives up when the signal aborts. */
+  readonly launch: (signal: AbortSignal) => Promise<SandboxContainer>
   /** Whether a container that is taken is replaced. @default true */
   readonly refills?: boolean | undefined
 }
@@ -30,6 +31,7 @@ export class ContainerPool {
   readonly #launching = new Set<Promise<SandboxContainer>>()
   readonly #ending = new Set<Promise<void>>()
   readonly #leased = new Set<SandboxContainer>()
+  readonly #closing = new AbortController()
   #refilling = 0
   #isClosed = false
   #idleTimer: NodeJS.Timeout | undefined
@@ -92,6 +94,7 @@ export class ContainerPool {
 
   async close(): Promise<void> {
     this.#isClosed = true
+    this.#closing.abort(stopped())
     clearTimeout(this.#idleTimer)
     clearTimeout(this.#refillTimer)
     this.#letGo()
@@ -102,7 +105,7 @@ export class ContainerPool {
   }
 
   async #launch(): Promise<SandboxContainer> {
-    const launching = this.#options.launch()
+    const launching = this.#options.launch(this.#closing.signal)
     this.#launching.add(launching)
     try {
       const container = await launching

@@ -3,7 +3,7 @@ import { abortable } from "../../internal/abortable.ts"
 import { AsyncQueue } from "../../internal/async-queue.ts"
 import { Slots } from "../../internal/slots.ts"
 import { TypedEmitter } from "../../internal/typed-emitter.ts"
-import type { SandboxPolicy } from "../../policy/index.ts"
+import type { PolicyChange, SandboxPolicy } from "../../policy/index.ts"
 import { type CodeBlock, checkCodeBlocks } from "../code-block.ts"
 import type { CodeExecutor, ExecuteOptions, StreamOptions } from "../code-executor.ts"
 import type { CodeResult } from "../code-result.ts"
@@ -18,6 +18,7 @@ import {
   readDockerOptions,
 } from "./docker-options.ts"
 import type { DockerExecutorEvent } from "./executor-event.ts"
+import { checkCallOptions } from "../check-call-options.ts"
 import { newOwner } from "./ownership.ts"
 import { type PlannedBlock, planBlocks } from "./plan-blocks.ts"
 import { RunningExecutor } from "./running-executor.ts"
@@ -41,6 +42,7 @@ export class DockerCommandLineCodeExecutor implements CodeExecutor {
   #stopping: Promise<void> | undefined
   #ended = new AbortController()
   #isStopped = false
+  #stops = 0
 
   constructor(options: DockerCommandLineCodeExecutorOptions = {}) {
     this.#options = readDockerOptions(options)
@@ -54,6 +56,17 @@ export class DockerCommandLineCodeExecutor implements CodeExecutor {
 
   get policy(): SandboxPolicy {
     return this.#options.policy
+  }
+
+  /** Everything in which this executor is wider than deny-all: the policy's, and devices, which no policy has. */
+  widenings(): readonly PolicyChange[] {
+    const devices = this.#options.deviceRequests.map((request): PolicyChange => ({
+      path: "deviceRequests",
+      from: "absent",
+      to: JSON.stringify(request),
+      effect: "widens",
+    }))
+    return [...this.policy.widenings(), ...devices]
   }
 
   /** Listens to what happens around the runs: pulls, containers made and removed. */
@@ -71,7 +84,11 @@ export class DockerCommandLineCodeExecutor implements CodeExecutor {
 
   /** Finds the engine and the image, and makes the first containers. */
   async start(options: { readonly signal?: AbortSignal | undefined } = {}): Promise<void> {
+    checkCallOptions(options)
+    const stops = this.#stops
     await abortable(this.#stopping ?? Promise.resolve(), options.signal)
+    // Stopped once more while it waited: the later word counts.
+    if (stops !== this.#stops) throw stopped()
     this.#isStopped = false
     await this.#start(options.signal)
   }
@@ -79,6 +96,7 @@ export class DockerCommandLineCodeExecutor implements CodeExecutor {
   /** Ends every run and every container of this executor; calls that were running reject. */
   async stop(): Promise<void> {
     this.#isStopped = true
+    this.#stops += 1
     this.#stopping ??= this.#stop().finally(() => {
       this.#stopping = undefined
     })
@@ -92,6 +110,7 @@ export class DockerCommandLineCodeExecutor implements CodeExecutor {
   }
 
   async executeCodeBlocks(blocks: readonly CodeBlock[], options: ExecuteOptions = {}): Promise<CodeResult> {
+    checkCallOptions(options)
     const { onOutput } = options
     if (!onOutput) return this.#execute(this.#plan(blocks), { signal: options.signal, onEvent: () => {} })
     const failed = new AbortController()
@@ -114,6 +133,7 @@ export class DockerCommandLineCodeExecutor implements CodeExecutor {
     blocks: readonly CodeBlock[],
     options: StreamOptions = {},
   ): AsyncGenerator<ExecutionEvent, void, undefined> {
+    checkCallOptions(options)
     const left = new AbortController()
     const signal = options.signal ? AbortSignal.any([options.signal, left.signal]) : left.signal
     const flow = { pause: (): void => {}, resume: (): void => {} }

@@ -84,10 +84,15 @@ export interface DockerCommandLineCodeExecutorOptions extends EngineAddressOptio
   readonly pull?: PullPolicy | undefined
 }
 
+const LONGEST_TIMER_MS = 2 ** 31 - 1
 const duration = z.union([z.string(), z.number()]).transform((value, context) => {
   const parsed = parseDuration(value)
-  if (parsed !== undefined && parsed > 0) return parsed
-  context.addIssue({ code: "custom", message: `${JSON.stringify(value)} is not a time such as "5m"` })
+  // Longer than a timer can be, it would fire at once.
+  if (parsed !== undefined && parsed > 0 && parsed <= LONGEST_TIMER_MS) return parsed
+  context.addIssue({
+    code: "custom",
+    message: `${JSON.stringify(value)} is not a time such as "5m", of at most 24 days`,
+  })
   return z.NEVER
 })
 const size = z.union([z.string(), z.number()]).transform((value, context) => {
@@ -115,10 +120,10 @@ const schema = z.strictObject({
   network: z.unknown().optional(),
   readOnlyRoot: z.unknown().optional(),
   user: z.unknown().optional(),
-  capabilities: z.unknown().optional(),
+  capabilities: z.array(z.string()).optional(),
   seccomp: z.unknown().optional(),
   runtime: z.unknown().optional(),
-  env: z.unknown().optional(),
+  env: z.record(z.string(), z.string().regex(/^[^\0]*$/, "has a NUL character")).optional(),
   extraVolumes: z
     .record(z.string(), z.strictObject({ bind: z.string(), mode: z.enum(["ro", "rw"]).default("ro") }))
     .default({}),
@@ -132,7 +137,11 @@ const schema = z.strictObject({
     .default({ size: 2, idleLease: 300_000 }),
   concurrency: z.int().min(1).max(1024).default(4),
   languages: z.unknown().optional(),
-  workDir: z.string().min(1).optional(),
+  workDir: z
+    .string()
+    .min(1)
+    .regex(/^[^\0]*$/, "has a NUL character")
+    .optional(),
   carry: z
     .union([
       z.literal(false),
@@ -153,7 +162,7 @@ const schema = z.strictObject({
   functions: z
     .array(
       z.custom<PythonFunction>(
-        (value) => typeof value === "object" && value !== null && "source" in value,
+        (value) => typeof value === "object" && value !== null && "source" in value && "signature" in value,
         "must be made by pythonFunction()",
       ),
     )
@@ -172,7 +181,11 @@ const schema = z.strictObject({
     )
     .default([]),
   extraHosts: z.record(z.string(), z.string()).default({}),
-  initCommand: z.string().min(1).optional(),
+  initCommand: z
+    .string()
+    .min(1)
+    .regex(/^[^\0]*$/, "has a NUL character")
+    .optional(),
   pull: z.enum(["never", "missing", "always"]).default("missing"),
 })
 
@@ -227,7 +240,16 @@ export function readDockerOptions(options: DockerCommandLineCodeExecutorOptions)
     ...data,
     policy,
     languages: languageTable(options.languages),
-    carry: data.carry === false || data.bindDir !== undefined ? undefined : data.carry,
+    carry: data.carry === false || data.bindDir !== undefined ? undefined : carryLimits(data.carry, policy),
+  }
+}
+
+// What was taken out of a workspace has to fit into the next, beside the code and within its memory.
+function carryLimits(carry: WorkspaceLimits, { fields }: SandboxPolicy): WorkspaceLimits {
+  const { workspace, memory, files } = fields.limits
+  return {
+    maxBytes: Math.floor(Math.min(carry.maxBytes, workspace * 0.75, memory * 0.5)),
+    maxFiles: Math.max(1, Math.floor(Math.min(carry.maxFiles, files * 0.5))),
   }
 }
 
@@ -262,7 +284,7 @@ function policyOf(options: DockerCommandLineCodeExecutorOptions, data: Parsed): 
     )
   }
   const mounts = [
-    ...(given.mounts ?? []),
+    ...(Array.isArray(given.mounts) ? given.mounts : []),
     ...Object.entries(data.extraVolumes).map(([source, { bind, mode }]) => ({ source, target: bind, mode })),
     ...(data.bindDir === undefined ? [] : [{ source: data.bindDir, target: WORKSPACE, mode: "rw" as const }]),
   ]
@@ -285,7 +307,8 @@ function policyOf(options: DockerCommandLineCodeExecutorOptions, data: Parsed): 
   return new SandboxPolicy({
     ...given,
     ...fields,
-    mounts,
+    // What is no list is the policy's to refuse.
+    mounts: given.mounts === undefined || Array.isArray(given.mounts) ? mounts : given.mounts,
     limits: { ...given.limits, ...limits },
     env: { ...given.env, ...options.env },
   })

@@ -46,6 +46,8 @@ interface Incoming {
   at: number
 }
 
+const KILLED: RunEnd = { code: null, signal: 9, limits: [] }
+
 /** The host's side of `resident.py`. */
 export class FramedAgent implements SandboxAgent {
   readonly #channel: Channel
@@ -55,6 +57,7 @@ export class FramedAgent implements SandboxAgent {
   #facts: Facts | undefined
   #work: Work | undefined
   #runs = 0
+  #kills = 0
   #stderr = ""
   #putFailure: GloveboxError | undefined
   #idle = Promise.resolve()
@@ -106,8 +109,22 @@ export class FramedAgent implements SandboxAgent {
   }
 
   async run(request: RunRequest): Promise<RunEnd> {
+    return this.#busyWith(this.#runNext(request))
+  }
+
+  // One that is refused while another goes on does not make the agent idle.
+  #busyWith<T>(work: Promise<T>): Promise<T> {
+    const before = this.#idle
+    this.#idle = settled(work).then(async () => before)
+    return work
+  }
+
+  async #runNext(request: RunRequest): Promise<RunEnd> {
+    const kills = this.#kills
     const pending = this.#writer.pending()
     if (pending) await pending
+    // It was ended before it could begin.
+    if (kills !== this.#kills) return KILLED
     const failure = this.#putFailure
     this.#putFailure = undefined
     if (failure) throw failure
@@ -121,6 +138,7 @@ export class FramedAgent implements SandboxAgent {
   }
 
   kill(): void {
+    this.#kills += 1
     void this.#channel.write(encodeFrame("K"))
   }
 
@@ -135,16 +153,22 @@ export class FramedAgent implements SandboxAgent {
   }
 
   async collect(limits: CollectLimits): Promise<Collected> {
-    this.#collected ??= this.#start((done, fail) => {
+    if (this.#collected) return this.#collected
+    const collected = this.#start<Collected>((done, fail) => {
       this.#work = collecting(limits, done, fail)
       void this.#channel.write(encodeJsonFrame("C", limits))
     })
-    return this.#collected
+    this.#collected = collected
+    collected.catch(() => {
+      if (this.#collected === collected) this.#collected = undefined
+    })
+    return this.#busyWith(collected)
   }
 
   async whenIdle(): Promise<void> {
     // A run may be followed by the files that were asked for with it.
     for (let idle: Promise<void> | undefined; idle !== this.#idle; await idle) idle = this.#idle
+    await this.#writer.pending()
   }
 
   ping(): void {
@@ -172,9 +196,7 @@ export class FramedAgent implements SandboxAgent {
     if (pending) await pending
     if (this.#lost.signal.aborted) throw this.#lost.signal.reason as Error
     if (this.#work) throw new Error("The agent does one thing at a time.")
-    const work = new Promise<T>(begin)
-    this.#idle = settled(work)
-    return work
+    return new Promise<T>(begin)
   }
 
   #listen(): void {
@@ -299,9 +321,9 @@ export class FramedAgent implements SandboxAgent {
         `The file ${path ?? ""} could not be put into the sandbox's workspace: ${message}. limits.workspace and limits.files bound what it holds.`,
       )
       if (work?.kind !== "run") this.#putFailure ??= failure
-      else {
+      else if (!work.failure) {
         // The block must not go on without its files.
-        work.failure ??= failure
+        work.failure = failure
         this.kill()
       }
       return

@@ -70,7 +70,13 @@ export class Yard {
     const [info, image, command] = await Promise.all([
       engine.info(),
       engine.image(IMAGE),
-      agentCommand({ kind: "python", programs: ["python3"], keepsReady: false, leaseMs: 600_000 }),
+      agentCommand({
+        kind: "python",
+        programs: ["python3"],
+        keepsReady: false,
+        isSuspicious: false,
+        leaseMs: 600_000,
+      }),
     ])
     if (!image) throw new Error(`The engine has no ${IMAGE}: run scripts/engine.`)
     return new Yard(engine, image.id, info.architecture, command)

@@ -4,9 +4,14 @@ import type { SandboxAgent } from "./sandbox-agent.ts"
 import { runSetupCommand } from "./setup-command.ts"
 
 /** Runs the user's own command in a new container, before any code; a failure of it fails the container. */
-export async function runInitCommand(agent: SandboxAgent, options: DockerOptions): Promise<void> {
+export async function runInitCommand(
+  agent: SandboxAgent,
+  options: DockerOptions,
+  signal?: AbortSignal,
+): Promise<void> {
   if (options.initCommand === undefined) return
-  const result = await runSetupCommand(agent, options, ["sh", "-c", options.initCommand])
+  const ended = signal ? AbortSignal.any([signal, agent.lost]) : agent.lost
+  const result = await runSetupCommand(agent, options, ["sh", "-c", options.initCommand], ended)
   if (result.exitCode === 0) return
   throw new GloveboxError(
     "SANDBOX_SETUP_FAILED",

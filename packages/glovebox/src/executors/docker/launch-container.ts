@@ -1,3 +1,4 @@
+import { abortable } from "../../internal/abortable.ts"
 import type { PolicyFields } from "../../policy/index.ts"
 import type { AgentKind } from "./agent-command.ts"
 import type { Facts } from "./agent-answers.ts"
@@ -19,6 +20,8 @@ export interface LaunchOptions extends EngineKind {
   readonly name?: string | undefined
   /** Whether the container stays, stopped, when its work is done. */
   readonly keep: boolean
+  /** Gives up, and removes the container, when it aborts. */
+  readonly signal?: AbortSignal | undefined
 }
 
 /** A running container whose agent waits for work. */
@@ -37,7 +40,7 @@ export class AgentProgramMissing extends Error {
 
 /** Creates a container, starts it, hears its agent, and checks that it is what the policy asked for. */
 export async function launchContainer(options: LaunchOptions): Promise<SandboxContainer> {
-  const { engine, policy, spec, kind, name, keep } = options
+  const { engine, policy, spec, kind, name, keep, signal } = options
   const id = await engine.create(spec, name)
   let removal: Promise<void> | undefined
   const remove = async (): Promise<void> => (removal ??= engine.remove(id))
@@ -45,7 +48,11 @@ export async function launchContainer(options: LaunchOptions): Promise<SandboxCo
   try {
     channel = new Channel(await engine.attach(id))
     await start(engine, id)
-    const [agent, inspected] = await Promise.all([greet(kind, channel), engine.inspect(id)])
+    signal?.throwIfAborted()
+    const [agent, inspected] = await abortable(
+      Promise.all([greet(kind, channel), engine.inspect(id)]),
+      signal,
+    )
     const facts = kind === "python" ? (agent.facts as Facts) : undefined
     const effective = effectiveSettings(policy, spec, inspected, facts, options)
     const destroy = async (): Promise<void> => {

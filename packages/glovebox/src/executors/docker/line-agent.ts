@@ -41,6 +41,7 @@ export class LineAgent implements SandboxAgent {
   readonly hasReadyInterpreter = false
   #work: Work | undefined
   #idle = Promise.resolve()
+  #kills = 0
   // The files that were asked for, until someone has taken them.
   #collected: Promise<Collected> | undefined
 
@@ -102,6 +103,7 @@ export class LineAgent implements SandboxAgent {
   }
 
   kill(): void {
+    this.#kills += 1
     void this.#channel.write(Buffer.from("kill\n"))
   }
 
@@ -189,8 +191,10 @@ export class LineAgent implements SandboxAgent {
   }
 
   async #start(line: string, streams: Pick<Work, "stdout" | "stderr">): Promise<LineEnd> {
+    const kills = this.#kills
     const pending = this.#writer.pending()
     if (pending) await pending
+    if (kills !== this.#kills) return { code: 137, limits: [], line: "" }
     if (this.#lost.signal.aborted) throw this.#lost.signal.reason as Error
     if (this.#work) throw new Error("The agent does one thing at a time.")
     const work = new Promise<LineEnd>((done, fail) => {

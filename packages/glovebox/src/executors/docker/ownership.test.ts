@@ -9,6 +9,7 @@ describe("ownership", () => {
   it("labels what is ours with the owner, the process, the machine and the policy", () => {
     expect(Object.keys(ours).toSorted()).toEqual([
       "org.glovebox.host",
+      "org.glovebox.keep",
       "org.glovebox.owner",
       "org.glovebox.policy",
       "org.glovebox.process",

@@ -28,7 +28,7 @@ export function ownerLabels({ owner, policySha256, isKept }: OwnerLabels): Recor
     [PROCESS_LABEL]: `${process.pid}:${startOf(process.pid) ?? ""}`,
     [HOST_LABEL]: hostIdentity(),
     "org.glovebox.policy": policySha256,
-    ...(isKept ? { [KEEP_LABEL]: "true" } : {}),
+    [KEEP_LABEL]: String(isKept),
   }
 }
 

@@ -57,7 +57,7 @@ export class RunningExecutor {
       // The one container of a session is not to have a second beside it.
       refills: !isSession,
       idleLeaseMs: options.pool.idleLease,
-      launch: async () => launcher.launch(),
+      launch: async (signal) => launcher.launch(signal),
     })
     const source = isSession
       ? new SessionSource(pool, options.workDir === undefined ? undefined : workspace, options.stopContainer)
