@@ -5,7 +5,7 @@ import { describe } from "../internal/describe.ts"
 export interface CodeBlock {
   readonly code: string
   readonly language: string
-  /** Where the code is written, relative to the workspace; a `# filename:` line in the code comes first. */
+  /** Where the code is written, for this call; a `# filename:` line in the code comes first, and its file is kept. */
   readonly file?: string | undefined
 }
 

@@ -15,12 +15,13 @@ export interface CodeFileName {
 
 /** Where a block's code is written: the file its directive or the block names, else one named by what the code is. */
 export function codeFileName(block: CodeBlock, language: Language): CodeFileName {
-  const directive = filenameDirective(block.code) ?? block.file
-  if (directive === undefined) {
+  const directive = filenameDirective(block.code)
+  const name = directive ?? block.file
+  if (name === undefined) {
     const hash = createHash("sha256").update(block.code).digest("hex")
     return { path: `tmp_code_${hash}.${language.extension}`, named: false }
   }
-  const path = workspacePath(directive)
+  const path = workspacePath(name)
   // The path is an argument of the language's program, which would read it as an option.
   if (path.startsWith("-")) {
     throw new GloveboxError(
@@ -28,5 +29,5 @@ export function codeFileName(block: CodeBlock, language: Language): CodeFileName
       `The file name ${describe(path)} is refused: it starts with a dash. Use another first letter.`,
     )
   }
-  return { path, named: true }
+  return { path, named: directive !== undefined }
 }

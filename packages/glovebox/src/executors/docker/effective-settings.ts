@@ -3,6 +3,7 @@ import { GloveboxError } from "../../core/index.ts"
 import { canonicalJson } from "../../internal/canonical-json.ts"
 import type { PolicyFields } from "../../policy/index.ts"
 import type { Facts } from "./agent-answers.ts"
+import { isGvisor } from "./choose-runtime.ts"
 import { type ContainerSpec, seccompOptions, taskLimit } from "./container-spec.ts"
 import {
   type SettingDifference,
@@ -50,8 +51,14 @@ export function effectiveSettings(
       `The engine made a container that differs from the policy, so nothing runs in it: ${list}.`,
     )
   }
+  // Under gVisor the engine counts tasks of the host, and gVisor the processes.
+  const processes = isGvisor(engine.runtime) ? { pids: policy.limits.pids, hostTasks: engine["pids"] } : {}
   const indirect = indirectLimits(engine.runtime, isPodman)
-  return { image: engine.image, runtime: engine.runtime, settings: { ...engine, ...kernel, indirect } }
+  return {
+    image: engine.image,
+    runtime: engine.runtime,
+    settings: { ...engine, ...processes, ...kernel, indirect },
+  }
 }
 
 function readEngine({ Image, Config, HostConfig }: Docker.ContainerInspectInfo): Record<string, unknown> & {
