@@ -6,6 +6,7 @@ import type {
 import type { EngineBed } from "./engine-bed.ts"
 import { checkPrinted } from "./programs.ts"
 
+const WARM_MS = 400
 const SETTLE_LIMIT_MS = 60_000
 
 /** An executor with fresh containers that tells when its pool is full again and the used ones are gone. */
@@ -69,6 +70,8 @@ export class SettlingExecutor implements AsyncDisposable {
       }
       this.#onChange()
     })
+    // A container that waits imports what programs need, a little after it is ready.
+    if (this.#poolSize > 0) await new Promise((resolve) => setTimeout(resolve, WARM_MS))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1044,7 +1044,8 @@ class Agent:
         if self.block or self.collecting:
             return None
         if self.ready and not self.ready.is_warm:
-            return 0 if self.is_idle else 2
+            # At first there may be work at once, which need not wait behind an import.
+            return 0 if self.is_idle else 100
         if self.wants_spare:
             return 2
         if self.lease is None:

@@ -98,7 +98,11 @@ export class FolderWorkspace implements Workspace {
     const temporary = join(dirname(target), `.glovebox-${randomBytes(8).toString("hex")}`)
     try {
       const handle = await open(temporary, "wx", executable ? 0o755 : 0o644)
-      await handle.writeFile(content).finally(async () => handle.close())
+      try {
+        await handle.writeFile(content)
+      } finally {
+        await handle.close()
+      }
       const found = await lstat(target).catch(() => undefined)
       if (found?.isDirectory()) await this.#makeRoom(target)
       // Takes the place of a link instead of writing where it leads.

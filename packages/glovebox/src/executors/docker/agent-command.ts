@@ -4,11 +4,13 @@ import { WORKSPACE } from "./container-spec.ts"
 // Beside the built code and beside the source alike.
 const AGENTS = new URL("../../../agents/", import.meta.url)
 
-// What programs of models import most; an interpreter that is ready has them in memory already.
-const PRELOADED =
-  "argparse ast asyncio base64 bisect calendar collections concurrent.futures copy csv ctypes dataclasses datetime decimal enum fractions functools glob hashlib heapq http.client inspect io itertools json logging math multiprocessing operator os pathlib pickle platform pprint queue random re shutil signal socket sqlite3 statistics string struct subprocess sys tempfile textwrap threading time traceback typing unittest urllib.parse urllib.request uuid warnings xml.etree.ElementTree zipfile zlib".split(
-    " ",
-  )
+// What programs of models import most, and is quick to import: an interpreter that is ready has it in memory
+// already, but each container pays for it, in time to fill the pool and in what a fork has to copy.
+const PRELOADED = (
+  "argparse base64 bisect calendar collections copy csv dataclasses datetime decimal enum fractions functools glob " +
+  "hashlib heapq inspect io itertools json logging math operator os pathlib pprint random re shutil statistics string " +
+  "struct subprocess sys tempfile textwrap threading time traceback typing uuid warnings"
+).split(" ")
 
 export type AgentKind = "python" | "sh"
 
@@ -26,22 +28,18 @@ export interface AgentCommandOptions {
 
 /** The command of a container's first process: an agent, its source in the command line. */
 export async function agentCommand(options: AgentCommandOptions): Promise<string[]> {
-  const { kind, programs, leaseMs, isSuspicious } = options
+  const { kind, programs, leaseMs } = options
+  const keepsReady = options.keepsReady && !options.isSuspicious
   if (kind === "sh") return ["sh", "-c", await source("resident.sh"), "sh", WORKSPACE, ...programs]
   const config = {
     workspace: WORKSPACE,
     lease: Math.ceil(leaseMs / 1000),
     programs,
-    ...(options.keepsReady && !isSuspicious ? { preload: PRELOADED } : {}),
+    ...(keepsReady ? { preload: PRELOADED } : {}),
   }
-  // Isolated, Python takes nothing from its user's folder; an interpreter that is to look native cannot be so.
-  return [
-    "python3",
-    ...(isSuspicious ? ["-I"] : []),
-    "-c",
-    await source("resident.py"),
-    JSON.stringify(config),
-  ]
+  // Isolated, Python takes nothing from its user's folder; one that is to look native cannot be.
+  const flags = keepsReady ? [] : ["-I"]
+  return ["python3", ...flags, "-c", await source("resident.py"), JSON.stringify(config)]
 }
 
 const sources = new Map<string, Promise<string>>()

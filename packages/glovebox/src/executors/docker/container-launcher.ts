@@ -171,7 +171,7 @@ export class ContainerLauncher {
       command: await agentCommand({
         kind,
         programs: options.languages.programs(),
-        keepsReady: options.interpreter === "ready",
+        keepsReady: keepsReady(options),
         leaseMs: AGENT_LEASE_MS,
         isSuspicious: policy.fields.mounts.some(({ target }) => isInWorkspace(target)),
       }),
@@ -199,6 +199,11 @@ export class ContainerLauncher {
       signal,
     })
   }
+}
+
+// For a container that gets its one call at once there is nothing to be gained by readiness.
+function keepsReady({ interpreter, isolation, pool }: DockerOptions): boolean {
+  return interpreter === "ready" && (isolation === "session" || pool.size > 0)
 }
 
 function isInWorkspace(target: string): boolean {

@@ -64,7 +64,7 @@ export class RunningExecutor {
       : new RunSource(pool, workspace)
     const running = new RunningExecutor(setup, launcher, source)
     try {
-      await pool.fill()
+      await abortable(pool.fill(), setup.signal)
       return running
     } catch (error) {
       await running.close()
