@@ -17,7 +17,7 @@ export function fileEntry(name: string, content: Uint8Array | string, mode = 0o6
   return { header: { name, size: body.length, mode, uid: 0, gid: 0, type: "file" }, body }
 }
 
-export function folderEntry(name: string): TarEntry {
+function folderEntry(name: string): TarEntry {
   return { header: { name: `${name}/`, size: 0, mode: 0o755, uid: 0, gid: 0, type: "directory" } }
 }
 
