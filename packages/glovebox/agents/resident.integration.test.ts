@@ -340,6 +340,7 @@ describe("an interpreter that is not warm yet", () => {
 
   it("does not keep a block waiting, and looks no different", async () => {
     await withResident({ preload, eager: false }, async (agent) => {
+      agent.send("W")
       for (let round = 0; round < 4; round += 1) {
         const { stdout } = await agent.python(
           "import json, sys; print(sys.argv, json.__name__, 'unittest' in sys.modules)",
@@ -351,6 +352,7 @@ describe("an interpreter that is not warm yet", () => {
 
   it("takes nothing from the workspace for a module of the library", async () => {
     await withResident({ preload, eager: false }, async (agent) => {
+      agent.send("W")
       for (const name of ["json", "asyncio", "sqlite3", "unittest", "multiprocessing", "xml"]) {
         agent.put(`${name}.py`, `open("/workspace/imported-${name}", "w")`)
       }

@@ -941,7 +941,7 @@ class Agent:
         self.lease = config.get("lease") or None
         self.inbox, self.outbox, self.waiting, self.waiting_bytes = bytearray(), bytearray(), [], 0
         self.put = self.block = self.spare = self.collecting = None
-        self.heard, self.is_idle = time.monotonic(), False
+        self.heard, self.may_warm = time.monotonic(), False
         self.take_streams()
         self.workspace, self.limits, self.oom_score = Workspace(), LimitCounters(), HighOomScore()
         self.environment = native_environment()
@@ -1013,8 +1013,7 @@ class Agent:
     def serve(self):
         while True:
             ready = dict(self.poll())
-            self.is_idle = not ready
-            if self.is_idle:
+            if not ready:
                 self.prepare_spare()
             if self.control in ready:
                 self.hear()
@@ -1043,10 +1042,9 @@ class Agent:
         """Milliseconds until there is something to do without an event."""
         if self.block or self.collecting:
             return None
-        if self.ready and not self.ready.is_warm:
-            # At first there may be work at once, which need not wait behind an import.
-            return 0 if self.is_idle else 100
-        if self.wants_spare:
+        if self.may_warm and self.ready and not self.ready.is_warm:
+            return 0
+        if self.wants_spare and self.ready.is_warm:
             return 2
         if self.lease is None:
             return None
@@ -1077,6 +1075,8 @@ class Agent:
         if op == "K":
             if self.block and self.block.status is None:
                 self.end_block()
+        elif op == "W":
+            self.may_warm = True
         elif op != "N":
             if self.block or self.collecting:
                 self.waiting.append((op, payload))
@@ -1226,8 +1226,9 @@ class Agent:
             self.go_on()
 
     def prepare_spare(self):
-        if self.ready and not self.ready.is_warm and not self.block and not self.collecting:
-            self.warm_up_further()
+        if self.ready and not self.ready.is_warm:
+            if self.may_warm and not self.block and not self.collecting:
+                self.warm_up_further()
         elif self.wants_spare and not self.block and not self.collecting:
             self.wants_spare = False
             try:

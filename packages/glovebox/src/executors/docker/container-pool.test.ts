@@ -52,7 +52,7 @@ class Yard {
     const container: Fake = {
       id: `id${this.containers.length}`,
       name: `c${this.containers.length}`,
-      agent: { lost: lost.signal, ref: () => {} } as unknown as SandboxAgent,
+      agent: { lost: lost.signal, ref: () => {}, warm: () => {} } as unknown as SandboxAgent,
       effective: { image: "", runtime: "", settings: {} },
       isDestroyed: false,
       lose: () => lost.abort(new Error("lost")),

@@ -142,6 +142,8 @@ export class ContainerPool {
     }
     lost.addEventListener("abort", onLost, { once: true })
     this.#idle.set(container, () => lost.removeEventListener("abort", onLost))
+    // While runs use containers as fast as they come, the work would be for nothing.
+    if (this.#idle.size >= this.#options.size) for (const { agent } of this.#idle.keys()) agent.warm()
   }
 
   // Starting a container takes a processor for itself: a short run is over before it begins.

@@ -171,6 +171,10 @@ export class FramedAgent implements SandboxAgent {
     await this.#writer.pending()
   }
 
+  warm(): void {
+    if (this.hasReadyInterpreter) void this.#channel.write(encodeFrame("W"))
+  }
+
   ping(): void {
     void this.#channel.write(encodeFrame("N"))
   }

@@ -150,6 +150,8 @@ export class LineAgent implements SandboxAgent {
     await this.#idle
   }
 
+  warm(): void {}
+
   // The lease of this agent is its input alone.
   ping(): void {}
 

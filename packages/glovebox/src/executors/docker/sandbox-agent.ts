@@ -51,6 +51,8 @@ export interface SandboxAgent {
   undelivered(): Promise<Collected | undefined>
   /** Resolves when the agent has nothing to do, or is lost. */
   whenIdle(): Promise<void>
+  /** Tells the agent that there is time to make its interpreter ready. */
+  warm(): void
   /** Tells an idle agent that its host is alive. */
   ping(): void
   /** Whether the process may end while the agent has nothing to do. */
