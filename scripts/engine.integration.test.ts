@@ -272,12 +272,15 @@ describe.skipIf(!hasEngine)("finding", () => {
     expect(missing).toMatchObject({ code: 1, stdout: "" })
     expect(missing.stderr).toContain("no Docker engine answers")
     expect(fs.existsSync(folder)).toBe(false)
-    const before = (await docker("images", "-aq", "--no-trunc")).stdout
+    // Images of the same moment come in any order.
+    const images = async (): Promise<string[]> =>
+      (await docker("images", "-aq", "--no-trunc")).stdout.split("\n").toSorted()
+    const before = await images()
     const absent = await engine("--check", "--image", "127.0.0.1:1/glovebox/none:x")
     expect(absent.code).toBe(1)
     expect(absent.stderr).toContain("127.0.0.1:1/glovebox/none:x")
     expect(parsed(await engine("--check", "--json"))).toMatchObject({ started: false, built: false })
-    expect((await docker("images", "-aq", "--no-trunc")).stdout).toBe(before)
+    expect(await images()).toEqual(before)
   })
 })
 

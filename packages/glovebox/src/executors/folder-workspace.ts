@@ -163,7 +163,7 @@ export class FolderWorkspace implements Workspace {
     const { maxFiles, maxBytes } = this.#limits
     return new GloveboxError(
       "WORKSPACE_FAILED",
-      `${this.#root} holds more than ${formatBytes(maxBytes)} or ${maxFiles} files, which is too much to carry into the sandbox. Mount large data read-only (policy.mounts), or raise carry.`,
+      `${this.#root} holds more than ${formatBytes(maxBytes)} or ${maxFiles} files, which is too much to carry into the sandbox. Mount large data read-only (policy.mounts), or raise carry, limits.workspace and limits.memory, which bound it.`,
     )
   }
 }

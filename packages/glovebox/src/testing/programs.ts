@@ -59,7 +59,7 @@ for number, text in enumerate(${literal(texts)}):
     stream = sys.stderr if number % 2 else sys.stdout
     stream.write(text)
     stream.flush()
-    time.sleep(0.2)`),
+    time.sleep(0.3)`),
   wait: (text) =>
     python(`import signal, time
 for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
@@ -85,7 +85,7 @@ const SHELL: Programs = {
   show: (path) => sh(`if [ -e ${quoted(path)} ]; then cat ${quoted(path)}; else printf absent; fi`),
   alternate: (texts) =>
     sh(
-      texts.map((text, index) => `printf %s ${quoted(text)}${index % 2 ? " >&2" : ""}\nsleep 0.2`).join("\n"),
+      texts.map((text, index) => `printf %s ${quoted(text)}${index % 2 ? " >&2" : ""}\nsleep 0.6`).join("\n"),
     ),
   wait: (text) => sh(`trap '' TERM INT HUP\nprintf %s ${quoted(text)}\nwhile :; do sleep 1; done`),
   readLine: sh(`if read line; then echo "read $line"; else echo closed; fi`),
