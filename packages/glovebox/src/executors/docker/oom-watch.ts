@@ -3,7 +3,7 @@ import type { Engine } from "./engine.ts"
 import { OWNER_LABEL } from "./ownership.ts"
 
 // The engine tells of it about when the container's connection ends, before or after.
-const TOLD_WITHIN_MS = 250
+const TOLD_WITHIN_MS = 2_000
 const REMEMBERED = 1000
 
 /** Hears from the engine which containers ran out of memory; a container that is removed at once tells it nowhere else. */
