@@ -131,7 +131,7 @@ function compareVerbatim(
   { HostConfig: effective }: Docker.ContainerInspectInfo,
   architecture: string | undefined,
 ): SettingDifference[] {
-  const found = effective as unknown as Readonly<Record<string, unknown>>
+  const found: Readonly<Record<string, unknown>> = { ...effective }
   const asked = Object.fromEntries(VERBATIM.map((name) => [name, HostConfig[name]]))
   const others = {
     UsernsMode: found["UsernsMode"] ?? "",

@@ -15,8 +15,6 @@ import { sshAgent } from "./ssh-connection.ts"
 
 export interface EngineImage {
   readonly id: string
-  readonly repoDigests: readonly string[]
-  readonly labels: Readonly<Record<string, string>>
   /** Places it declares as volumes. */
   readonly volumes: readonly string[]
 }
@@ -91,8 +89,6 @@ export class Engine {
         const image = await docker.getImage(name).inspect()
         return {
           id: image.Id,
-          repoDigests: image.RepoDigests ?? [],
-          labels: image.Config?.Labels ?? {},
           volumes: Object.keys(image.Config?.Volumes ?? {}),
         }
       } catch (error) {

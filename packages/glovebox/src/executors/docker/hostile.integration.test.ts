@@ -66,12 +66,17 @@ open("linecache.py", "w").write("import os; os.write(1, b'forged'); os._exit(0)"
 describe.skipIf(HAS_NO_DOCKER)("a session", () => {
   it("never runs what was cancelled before it could begin", async () => {
     await using executor = docker({ isolation: "session" })
+    await executor.executeCodeBlocks([python("1")])
     const stop = new AbortController()
-    const large = `open('ran', 'w')\n${`#${"x".repeat(1000)}\n`.repeat(20_000)}`
     const reason = new Error("enough")
-    const call = executor.executeCodeBlocks([python(large)], { signal: stop.signal })
-    const next = await Promise.allSettled([call, Promise.resolve().then(() => stop.abort(reason))])
-    expect(next[0]).toEqual({ status: "rejected", reason })
+    // More than the connection holds, so that it is still on its way when the call is cancelled.
+    const large = `open('ran', 'w')\n${`#${"x".repeat(1000)}\n`.repeat(30_000)}`
+    const cancelled = (async () => {
+      for await (const { type } of executor.stream([python(large)], { signal: stop.signal })) {
+        if (type === "block-started") stop.abort(reason)
+      }
+    })()
+    await expect(cancelled).rejects.toBe(reason)
     const { output } = await executor.executeCodeBlocks([python("import os; print(os.path.exists('ran'))")])
     expect(output).toBe("False\n")
   })

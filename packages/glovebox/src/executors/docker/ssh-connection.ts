@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process"
 import { Agent, type ClientRequestArgs } from "node:http"
-import type { Socket } from "node:net"
+import { Socket } from "node:net"
 import { Duplex } from "node:stream"
 import type { EngineAddress } from "./engine-address.ts"
 
@@ -50,7 +50,7 @@ function connect(command: string, args: readonly string[]): Duplex {
     socket.destroy(new Error(`ssh ended with ${code ?? "a signal"}${text === "" ? "" : `: ${text}`}`))
   })
   // What Node's http calls on a socket, and a pipe does not have.
-  const pipes = [stdin, stdout, stderr] as unknown as readonly Socket[]
+  const pipes = [stdin, stdout, stderr].filter((pipe): pipe is typeof pipe & Socket => pipe instanceof Socket)
   return Object.assign(socket, {
     setTimeout: () => socket,
     setNoDelay: () => socket,
