@@ -1,7 +1,6 @@
 // The built code, as users run it; the package keeps these to itself, so they are reached by their files.
 export {
   type ContainerSpec,
-  WORKSPACE,
   containerSpec,
 } from "../../packages/glovebox/dist/executors/docker/container-spec.js"
 export { findEngine } from "../../packages/glovebox/dist/executors/docker/engine-address.js"
@@ -9,3 +8,4 @@ export { EngineStream } from "../../packages/glovebox/dist/executors/docker/engi
 export { Engine, type EngineImage } from "../../packages/glovebox/dist/executors/docker/engine.js"
 export { newOwner, ownerLabels } from "../../packages/glovebox/dist/executors/docker/ownership.js"
 export type { EngineInfo } from "../../packages/glovebox/dist/executors/docker/engine-info.js"
+export { WORKSPACE } from "../../packages/glovebox/dist/executors/sandbox/workspace-folder.js"

@@ -1,9 +1,14 @@
 import { posix } from "node:path"
 import { GloveboxError } from "../../core/index.ts"
 import { SandboxPolicy, checkMounts } from "../../policy/index.ts"
-import { type AgentKind, agentCommand } from "./agent-command.ts"
+import type { Language } from "../languages.ts"
+import { type AgentKind, agentCommand } from "../sandbox/agent-command.ts"
+import { AGENT_LEASE_MS } from "../sandbox/agent-lease.ts"
+import type { SandboxLauncher } from "../sandbox/sandbox-launcher.ts"
+import type { Sandbox } from "../sandbox/sandbox.ts"
+import { WORKSPACE } from "../sandbox/workspace-folder.ts"
 import { type ChosenRuntime, chooseRuntime } from "./choose-runtime.ts"
-import { WORKSPACE, containerSpec } from "./container-spec.ts"
+import { containerSpec } from "./container-spec.ts"
 import type { DockerOptions } from "./docker-options.ts"
 import { findEngine } from "./engine-address.ts"
 import type { EngineInfo } from "./engine-info.ts"
@@ -15,6 +20,7 @@ import { NAME_LABEL, ownerLabels } from "./ownership.ts"
 import { OomWatch } from "./oom-watch.ts"
 import { runInitCommand } from "./init-command.ts"
 import { LIBRARY, WHEELS, prepareImage } from "./prepared-image.ts"
+import { sweepOrphans } from "./sweep-orphans.ts"
 
 export interface LauncherOptions {
   readonly options: DockerOptions
@@ -22,11 +28,9 @@ export interface LauncherOptions {
   readonly emit: (event: DockerExecutorEvent) => void
 }
 
-// Beyond this an idle agent takes its host for dead; a session's host calls in between.
-export const AGENT_LEASE_MS = 15 * 60_000
-
 /** Makes containers of one policy on one engine. */
-export class ContainerLauncher {
+export class ContainerLauncher implements SandboxLauncher {
+  readonly kind = "docker"
   readonly engine: Engine
   readonly #launcher: LauncherOptions
   readonly #info: EngineInfo
@@ -34,6 +38,7 @@ export class ContainerLauncher {
   readonly #runtime: ChosenRuntime
   #kind: AgentKind = "python"
   #count = 0
+  #sweep = Promise.resolve()
   readonly #oomWatch = new OomWatch()
 
   private constructor(
@@ -67,6 +72,7 @@ export class ContainerLauncher {
       await containers.#prepareImage(image, signal)
       // An engine without events still runs code.
       void containers.#oomWatch.listen(engine, launcher.owner).catch(() => {})
+      containers.#sweep = containers.#sweepOrphans()
       return containers
     } catch (error) {
       engine.close()
@@ -74,11 +80,19 @@ export class ContainerLauncher {
     }
   }
 
-  async ranOutOfMemory(id: string): Promise<boolean> {
+  async ranOutOfMemory({ id }: Sandbox): Promise<boolean> {
     return this.#oomWatch.hasSeen(id)
   }
 
-  close(): void {
+  missingProgram(program: string, language: Language): GloveboxError {
+    return new GloveboxError(
+      "LANGUAGE_UNAVAILABLE",
+      `The image ${this.imageName} has no ${program}, which runs ${language.name}: install ${language.install} in the image, or name an image that has it.`,
+    )
+  }
+
+  async close(): Promise<void> {
+    await this.#sweep
     this.#oomWatch.close()
     this.engine.close()
   }
@@ -109,6 +123,16 @@ export class ContainerLauncher {
       throw error
     }
     return { ...container, destroy, [Symbol.asyncDispose]: destroy }
+  }
+
+  async #sweepOrphans(): Promise<void> {
+    try {
+      for (const { id, reason } of await sweepOrphans(this.engine)) {
+        this.#launcher.emit({ type: "orphan-removed", containerId: id, reason })
+      }
+    } catch {
+      // Others' leftovers must not keep this executor from its work.
+    }
   }
 
   async #prepareImage(base: EngineImage, signal?: AbortSignal): Promise<void> {

@@ -1,10 +1,10 @@
+import { WORKSPACE } from "../sandbox/workspace-folder.ts"
 import { posix } from "node:path"
 import type { PolicyFields } from "../../policy/index.ts"
 import { GloveboxError } from "../../core/index.ts"
 import { isGvisor } from "./choose-runtime.ts"
 import { seccompProfile } from "./seccomp-profile.ts"
 
-export const WORKSPACE = "/workspace"
 const TMP_BYTES = 64 * 1024 ** 2
 const TMP_FILES = 16_384
 const SHM_BYTES = 64 * 1024 ** 2

@@ -1,14 +1,15 @@
 import { z } from "zod"
 import { GloveboxError } from "../../core/index.ts"
-import { describe } from "../../internal/describe.ts"
-import { nearest } from "../../internal/nearest.ts"
-import { isPlainObject } from "../../internal/plain-object.ts"
-import { type PolicyInput, SandboxPolicy, parseBytes, parseDuration } from "../../policy/index.ts"
+import type { PolicyInput, SandboxPolicy } from "../../policy/index.ts"
 import { checkModuleName } from "../functions/python-names.ts"
 import type { PythonFunction } from "../functions/python-function.ts"
 import { type LanguageOptions, type LanguageTable, languageTable } from "../languages.ts"
 import type { WorkspaceLimits } from "../workspace.ts"
-import { type DeviceRequest, WORKSPACE } from "./container-spec.ts"
+import { givenPolicy, policyOf } from "../sandbox/given-policy.ts"
+import { carryLimits, sandboxOptionFields, text } from "../sandbox/option-fields.ts"
+import { readOptions } from "../sandbox/read-options.ts"
+import { WORKSPACE } from "../sandbox/workspace-folder.ts"
+import type { DeviceRequest } from "./container-spec.ts"
 import type { EngineAddressOptions } from "./engine-address.ts"
 
 /** When to ask a registry for the image. */
@@ -84,24 +85,6 @@ export interface DockerCommandLineCodeExecutorOptions extends EngineAddressOptio
   readonly pull?: PullPolicy | undefined
 }
 
-const LONGEST_TIMER_MS = 2 ** 31 - 1
-const duration = z.union([z.string(), z.number()]).transform((value, context) => {
-  const parsed = parseDuration(value)
-  // Longer than a timer can be, it would fire at once.
-  if (parsed !== undefined && parsed > 0 && parsed <= LONGEST_TIMER_MS) return parsed
-  context.addIssue({
-    code: "custom",
-    message: `${JSON.stringify(value)} is not a time such as "5m", of at most 24 days`,
-  })
-  return z.NEVER
-})
-const size = z.union([z.string(), z.number()]).transform((value, context) => {
-  const parsed = parseBytes(value)
-  if (parsed !== undefined && parsed > 0) return parsed
-  context.addIssue({ code: "custom", message: `${JSON.stringify(value)} is not a size such as "64MiB"` })
-  return z.NEVER
-})
-
 const schema = z.strictObject({
   dockerHost: z.string().optional(),
   dockerContext: z.string().optional(),
@@ -109,65 +92,25 @@ const schema = z.strictObject({
     .strictObject({ ca: z.string().optional(), cert: z.string().optional(), key: z.string().optional() })
     .optional(),
   dangerouslyAllowPlaintext: z.boolean().optional(),
-  policy: z.unknown().optional(),
+  ...sandboxOptionFields,
   image: z.unknown().optional(),
-  timeout: z.unknown().optional(),
-  memory: z.unknown().optional(),
-  cpus: z.unknown().optional(),
   cpuPeriod: z.int().min(1).optional(),
   cpuQuota: z.int().min(1).optional(),
-  pids: z.unknown().optional(),
-  network: z.unknown().optional(),
   readOnlyRoot: z.unknown().optional(),
   user: z.unknown().optional(),
   capabilities: z.array(z.string()).optional(),
   seccomp: z.unknown().optional(),
   runtime: z.unknown().optional(),
-  env: z.record(z.string(), z.string().regex(/^[^\0]*$/, "has a NUL character")).optional(),
   extraVolumes: z
     .record(z.string(), z.strictObject({ bind: z.string(), mode: z.enum(["ro", "rw"]).default("ro") }))
     .default({}),
-  isolation: z.enum(["run", "session"]).default("run"),
-  interpreter: z.enum(["ready", "fresh"]).default("ready"),
-  pool: z
-    .union([
-      z.literal(false).transform(() => ({ size: 0, idleLease: 300_000 })),
-      z.strictObject({ size: z.int().min(0).max(256).default(2), idleLease: duration.default(300_000) }),
-    ])
-    .default({ size: 2, idleLease: 300_000 }),
-  concurrency: z.int().min(1).max(1024).default(4),
-  languages: z.unknown().optional(),
-  workDir: z
-    .string()
-    .min(1)
-    .regex(/^[^\0]*$/, "has a NUL character")
-    .optional(),
-  carry: z
-    .union([
-      z.literal(false),
-      z.strictObject({
-        maxBytes: size.default(64 * 1024 ** 2),
-        maxFiles: z.int().min(1).max(1_000_000).default(4096),
-      }),
-    ])
-    .default({ maxBytes: 64 * 1024 ** 2, maxFiles: 4096 }),
   bindDir: z.string().min(1).optional(),
-  deleteTmpFiles: z.boolean().default(false),
   containerName: z
     .string()
     .regex(/^[a-zA-Z0-9][a-zA-Z0-9_.-]{0,100}$/, "is not the name of a container")
     .optional(),
   autoRemove: z.boolean().default(true),
   stopContainer: z.boolean().default(true),
-  functions: z
-    .array(
-      z.custom<PythonFunction>(
-        (value) => typeof value === "object" && value !== null && "source" in value && "signature" in value,
-        "must be made by pythonFunction()",
-      ),
-    )
-    .default([]),
-  functionsModule: z.string().default("functions"),
   wheelDir: z.string().optional(),
   deviceRequests: z
     .array(
@@ -181,11 +124,7 @@ const schema = z.strictObject({
     )
     .default([]),
   extraHosts: z.record(z.string(), z.string()).default({}),
-  initCommand: z
-    .string()
-    .min(1)
-    .regex(/^[^\0]*$/, "has a NUL character")
-    .optional(),
+  initCommand: text.optional(),
   pull: z.enum(["never", "missing", "always"]).default("missing"),
 })
 
@@ -220,15 +159,9 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
 
 /** Checks the options and gives them their defaults; the shorthands become the policy's. */
 export function readDockerOptions(options: DockerCommandLineCodeExecutorOptions): DockerOptions {
-  const { data, error } = schema.safeParse(options)
-  if (error) {
-    throw new GloveboxError(
-      "OPTION_INVALID",
-      `The executor's options are not valid: ${describeIssues(error.issues)}`,
-    )
-  }
+  const data = readOptions(schema, options, OTHER_NAMES)
   checkModuleName(data.functionsModule)
-  const policy = policyOf(options, data)
+  const policy = dockerPolicy(options, data)
   if (Object.keys(data.extraHosts).length > 0 && policy.fields.network === "none") {
     throw new GloveboxError(
       "OPTION_INVALID",
@@ -241,15 +174,6 @@ export function readDockerOptions(options: DockerCommandLineCodeExecutorOptions)
     policy,
     languages: languageTable(options.languages),
     carry: data.carry === false || data.bindDir !== undefined ? undefined : carryLimits(data.carry, policy),
-  }
-}
-
-// What was taken out of a workspace has to fit into the next, beside the code and within its memory.
-function carryLimits(carry: WorkspaceLimits, { fields }: SandboxPolicy): WorkspaceLimits {
-  const { workspace, memory, files } = fields.limits
-  return {
-    maxBytes: Math.floor(Math.min(carry.maxBytes, workspace * 0.75, memory * 0.5)),
-    maxFiles: Math.max(1, Math.floor(Math.min(carry.maxFiles, files * 0.5))),
   }
 }
 
@@ -275,63 +199,28 @@ function refuse(message: string): never {
   throw new GloveboxError("OPTION_INVALID", message)
 }
 
-function policyOf(options: DockerCommandLineCodeExecutorOptions, data: Parsed): SandboxPolicy {
-  const given = options.policy instanceof SandboxPolicy ? options.policy.toJSON() : (options.policy ?? {})
-  if (typeof given !== "object" || !isPlainObject(given)) {
-    throw new GloveboxError(
-      "OPTION_INVALID",
-      `The policy is ${describe(options.policy)}. Pass a SandboxPolicy, an object with its fields, or what loadPolicy(file) gives.`,
-    )
-  }
+function dockerPolicy(options: DockerCommandLineCodeExecutorOptions, data: Parsed): SandboxPolicy {
+  const given = givenPolicy(options.policy).mounts
   const mounts = [
-    ...(Array.isArray(given.mounts) ? given.mounts : []),
+    ...(Array.isArray(given) ? given : []),
     ...Object.entries(data.extraVolumes).map(([source, { bind, mode }]) => ({ source, target: bind, mode })),
     ...(data.bindDir === undefined ? [] : [{ source: data.bindDir, target: WORKSPACE, mode: "rw" as const }]),
   ]
   const { cpuQuota, cpuPeriod = 100_000 } = data
-  const limits = defined({
-    wall: options.timeout,
-    memory: options.memory,
-    cpus: options.cpus ?? (cpuQuota === undefined ? undefined : cpuQuota / cpuPeriod),
-    pids: options.pids,
-  })
-  const fields = defined({
-    image: options.image,
-    network: options.network,
-    readOnlyRoot: options.readOnlyRoot,
-    user: options.user,
-    capabilities: options.capabilities && [...options.capabilities],
-    seccomp: options.seccomp,
-    runtime: options.runtime,
-  })
-  return new SandboxPolicy({
-    ...given,
-    ...fields,
-    // What is no list is the policy's to refuse.
-    mounts: given.mounts === undefined || Array.isArray(given.mounts) ? mounts : given.mounts,
-    limits: { ...given.limits, ...limits },
-    env: { ...given.env, ...options.env },
-  })
-}
-
-function defined<T extends object>(fields: T): { [Key in keyof T]: NonNullable<T[Key]> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
-    [Key in keyof T]: NonNullable<T[Key]>
-  }
-}
-
-function describeIssues(issues: readonly z.core.$ZodIssue[]): string {
-  const known = Object.keys(schema.shape)
-  return issues
-    .flatMap((issue) => {
-      if (issue.code === "unrecognized_keys" && issue.path.length === 0) {
-        return issue.keys.map((key) => {
-          const camel = key.replace(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase())
-          const meant = OTHER_NAMES[key] ?? (known.includes(camel) ? camel : nearest(camel, known))
-          return `${key} is not an option${meant === undefined ? "" : `; did you mean ${meant}?`}`
-        })
-      }
-      return [`${issue.path.map(String).join(".")}: ${issue.message}`]
-    })
-    .join("; ")
+  const cpus = options.cpus ?? (cpuQuota === undefined ? undefined : cpuQuota / cpuPeriod)
+  const { image, network, readOnlyRoot, user, capabilities, seccomp, runtime } = options
+  return policyOf(
+    { ...options, cpus },
+    {
+      image,
+      network,
+      readOnlyRoot,
+      user,
+      capabilities: capabilities && [...capabilities],
+      seccomp,
+      runtime,
+      // What is no list is the policy's to refuse.
+      mounts: given === undefined || Array.isArray(given) ? mounts : given,
+    },
+  )
 }

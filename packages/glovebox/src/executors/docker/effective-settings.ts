@@ -2,7 +2,7 @@ import type Docker from "dockerode"
 import { GloveboxError } from "../../core/index.ts"
 import { canonicalJson } from "../../internal/canonical-json.ts"
 import type { PolicyFields } from "../../policy/index.ts"
-import type { Facts } from "./agent-answers.ts"
+import type { Facts } from "../sandbox/agent-answers.ts"
 import { isGvisor } from "./choose-runtime.ts"
 import { type ContainerSpec, seccompOptions, taskLimit } from "./container-spec.ts"
 import {

@@ -1,8 +1,8 @@
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { cutAt, cuts } from "./byte-cuts.test-kit.ts"
+import { cutAt, cuts } from "../sandbox/byte-cuts.test-kit.ts"
 import { EngineStream } from "./engine-stream.ts"
-import { engineFrame } from "./agent-line.test-kit.ts"
+import { engineFrame } from "../sandbox/agent-line.test-kit.ts"
 
 /** All that came on each of the two streams, and in which order the streams spoke. */
 function parse(pieces: readonly Buffer[]): { stdout: string; stderr: string; order: string } {

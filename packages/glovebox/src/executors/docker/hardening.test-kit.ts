@@ -1,11 +1,11 @@
 import type Docker from "dockerode"
 import { type PolicyInput, SandboxPolicy } from "../../policy/index.ts"
-import { agentCommand } from "./agent-command.ts"
-import { Channel } from "./channel.ts"
+import { agentCommand } from "../sandbox/agent-command.ts"
+import { engineChannel } from "./engine-channel.ts"
 import { type ContainerSpec, containerSpec } from "./container-spec.ts"
 import { findEngine } from "./engine-address.ts"
 import { Engine } from "./engine.ts"
-import { FramedAgent } from "./framed-agent.ts"
+import { FramedAgent } from "../sandbox/framed-agent.ts"
 
 const IMAGE = "glovebox/sandbox:py3"
 const TEST_LABEL = "org.glovebox.test"
@@ -137,7 +137,7 @@ export class Yard {
     const id = await engine.create(spec)
     const remove = async (): Promise<void> => engine.remove(id)
     try {
-      const channel = new Channel(await engine.attach(id))
+      const channel = engineChannel(await engine.attach(id))
       await engine.start(id)
       const agent = await FramedAgent.greet(channel)
       return { id, agent, remove, attack: async (code) => attackWith(agent, code) }

@@ -1,6 +1,6 @@
 import { GloveboxError } from "../../core/index.ts"
 import type { DockerOptions } from "./docker-options.ts"
-import type { SandboxAgent } from "./sandbox-agent.ts"
+import type { SandboxAgent } from "../sandbox/sandbox-agent.ts"
 import { runSetupCommand } from "./setup-command.ts"
 
 /** Runs the user's own command in a new container, before any code; a failure of it fails the container. */

@@ -1,8 +1,9 @@
 import type { PolicyFields } from "../../policy/index.ts"
-import type { Facts } from "./agent-answers.ts"
+import type { Facts } from "../sandbox/agent-answers.ts"
 import { capabilitiesIn } from "./capabilities.ts"
 import { isGvisor } from "./choose-runtime.ts"
-import { type ContainerSpec, WORKSPACE } from "./container-spec.ts"
+import { WORKSPACE } from "../sandbox/workspace-folder.ts"
+import type { ContainerSpec } from "./container-spec.ts"
 
 /** A setting that is not what was asked for. */
 export interface SettingDifference {

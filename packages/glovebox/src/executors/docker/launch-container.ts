@@ -1,14 +1,16 @@
 import { abortable } from "../../internal/abortable.ts"
 import type { PolicyFields } from "../../policy/index.ts"
-import type { AgentKind } from "./agent-command.ts"
-import type { Facts } from "./agent-answers.ts"
-import { Channel } from "./channel.ts"
+import type { AgentKind } from "../sandbox/agent-command.ts"
+import type { Facts } from "../sandbox/agent-answers.ts"
+import type { Channel } from "../sandbox/channel.ts"
 import type { ContainerSpec } from "./container-spec.ts"
+import { engineChannel } from "./engine-channel.ts"
 import { type EffectiveSettings, type EngineKind, effectiveSettings } from "./effective-settings.ts"
 import type { Engine } from "./engine.ts"
-import { FramedAgent } from "./framed-agent.ts"
+import { FramedAgent } from "../sandbox/framed-agent.ts"
 import { LineAgent } from "./line-agent.ts"
-import type { SandboxAgent } from "./sandbox-agent.ts"
+import type { SandboxAgent } from "../sandbox/sandbox-agent.ts"
+import type { Sandbox } from "../sandbox/sandbox.ts"
 
 const BOOT_LIMIT_MS = 60_000
 
@@ -25,12 +27,8 @@ export interface LaunchOptions extends EngineKind {
 }
 
 /** A running container whose agent waits for work. */
-export interface SandboxContainer extends AsyncDisposable {
-  readonly id: string
-  readonly agent: SandboxAgent
+export interface SandboxContainer extends Sandbox {
   readonly effective: EffectiveSettings
-  /** Ends everything in it and removes it; once, however often it is called. */
-  destroy(): Promise<void>
 }
 
 /** The image has not the program that the agent needs. */
@@ -46,7 +44,7 @@ export async function launchContainer(options: LaunchOptions): Promise<SandboxCo
   const remove = async (): Promise<void> => (removal ??= engine.remove(id))
   let channel: Channel | undefined
   try {
-    channel = new Channel(await engine.attach(id))
+    channel = engineChannel(await engine.attach(id))
     await start(engine, id)
     signal?.throwIfAborted()
     const [agent, inspected] = await abortable(
@@ -59,7 +57,15 @@ export async function launchContainer(options: LaunchOptions): Promise<SandboxCo
       agent.close()
       await (keep ? engine.kill(id) : remove())
     }
-    return { id, agent, effective, destroy, [Symbol.asyncDispose]: destroy }
+    const { image, runtime, settings } = effective
+    const sandboxFacts = {
+      image: policy.image,
+      imageDigest: image,
+      runtime,
+      containerId: id,
+      effective: settings,
+    }
+    return { id, agent, facts: sandboxFacts, effective, destroy, [Symbol.asyncDispose]: destroy }
   } catch (error) {
     channel?.close()
     // The cause is worth more to the caller than a failed removal, which a sweep makes good.

@@ -4,9 +4,9 @@ import { describe, expect, it } from "vitest"
 import { expectFailure } from "../../core/expect-failure.test-kit.ts"
 import { GloveboxError } from "../../core/index.ts"
 import type { WorkspaceFile } from "../workspace-file.ts"
-import { type AgentLine, agentLine, stateOf, turn } from "./agent-line.test-kit.ts"
+import { type AgentLine, agentLine, stateOf, turn } from "../sandbox/agent-line.test-kit.ts"
 import { LineAgent } from "./line-agent.ts"
-import type { Collected, CollectLimits, RunEnd } from "./sandbox-agent.ts"
+import type { Collected, CollectLimits, RunEnd } from "../sandbox/sandbox-agent.ts"
 
 interface Greeted extends AgentLine {
   readonly agent: LineAgent

@@ -3,12 +3,12 @@ import { unpackTar } from "modern-tar"
 import { GloveboxError } from "../../core/index.ts"
 import { workspacePath } from "../workspace-path.ts"
 import type { WorkspaceFile } from "../workspace-file.ts"
-import { broken } from "./agent-frames.ts"
-import type { Channel } from "./channel.ts"
+import { broken } from "../sandbox/agent-frames.ts"
+import type { Channel } from "../sandbox/channel.ts"
 import { MarkedStream } from "./marked-stream.ts"
-import { OrderedWriter } from "./ordered-writer.ts"
-import { settled } from "./settled.ts"
-import type { Collected, CollectLimits, RunEnd, RunRequest, SandboxAgent } from "./sandbox-agent.ts"
+import { OrderedWriter } from "../sandbox/ordered-writer.ts"
+import { settled } from "../sandbox/settled.ts"
+import type { Collected, CollectLimits, RunEnd, RunRequest, SandboxAgent } from "../sandbox/sandbox-agent.ts"
 
 const CHUNK = 1024 ** 2
 const LONGEST_GREETING = 64 * 1024
@@ -216,7 +216,7 @@ export class LineAgent implements SandboxAgent {
           ? error
           : new GloveboxError(
               "SANDBOX_LOST",
-              `The sandbox's container ended before its work was done${error ? ` (${error.message})` : ""}.`,
+              `The sandbox ended before its work was done${error ? ` (${error.message})` : ""}.`,
               { cause: error },
             )
         this.#lost.abort(reason)

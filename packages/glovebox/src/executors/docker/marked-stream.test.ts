@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { cutAt, cuts } from "./byte-cuts.test-kit.ts"
+import { cutAt, cuts } from "../sandbox/byte-cuts.test-kit.ts"
 import { MarkedStream } from "./marked-stream.ts"
 
 interface Parsed {

@@ -1,7 +1,7 @@
 import type { BlockResult } from "../code-result.ts"
-import { runBlock } from "./block-run.ts"
+import { runBlock } from "../sandbox/block-run.ts"
 import type { DockerOptions } from "./docker-options.ts"
-import type { SandboxAgent } from "./sandbox-agent.ts"
+import type { SandboxAgent } from "../sandbox/sandbox-agent.ts"
 
 /** Runs a command of ours, not of the code, in a container that is being set up. */
 export async function runSetupCommand(

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises"
-import { WORKSPACE } from "./container-spec.ts"
+import { WORKSPACE } from "./workspace-folder.ts"
 
 // Beside the built code and beside the source alike.
 const AGENTS = new URL("../../../agents/", import.meta.url)

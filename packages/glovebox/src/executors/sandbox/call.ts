@@ -26,7 +26,7 @@ export interface CallOptions {
   /** How much to bring back; undefined for nothing. */
   readonly carry: WorkspaceLimits | undefined
   readonly deletesCodeFiles: boolean
-  /** Whether a container that is lost was killed for want of memory. */
+  /** Whether a sandbox that is lost was killed for want of memory. */
   readonly ranOutOfMemory: () => Promise<boolean>
   readonly onEvent: (event: ExecutionEvent) => void
   readonly signal: AbortSignal
@@ -35,7 +35,7 @@ export interface CallOptions {
 export interface CallEnd {
   readonly blocks: readonly BlockResult[]
   readonly changes: Collected
-  /** Whether the container can be used for more. */
+  /** Whether the sandbox can be used for more. */
   readonly isAlive: boolean
 }
 

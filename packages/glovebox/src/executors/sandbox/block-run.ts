@@ -30,7 +30,7 @@ export interface BlockRunEnd {
   readonly result: BlockResult
   /** Whether the agent is still there for more. */
   readonly isAlive: boolean
-  /** Set when the container was lost; the result is then that of a lack of memory, if it was that. */
+  /** Set when the sandbox was lost; the result is then that of a lack of memory, if it was that. */
   readonly lost?: Error | undefined
 }
 

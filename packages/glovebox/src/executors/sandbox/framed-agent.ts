@@ -220,7 +220,7 @@ export class FramedAgent implements SandboxAgent {
       ? error
       : new GloveboxError(
           "SANDBOX_LOST",
-          `The sandbox's container ended before its work was done${error ? ` (${error.message})` : ""}${said === "" ? "" : `; its agent said: ${said}`}.`,
+          `The sandbox ended before its work was done${error ? ` (${error.message})` : ""}${said === "" ? "" : `; its agent said: ${said}`}.`,
           { cause: error },
         )
     this.#lost.abort(reason)

@@ -3,38 +3,38 @@ import { GloveboxError } from "../../core/index.ts"
 import { abortable } from "../../internal/abortable.ts"
 import type { WorkspaceFile } from "../workspace-file.ts"
 import type { Workspace, WorkspaceChanges } from "../workspace.ts"
-import { AGENT_LEASE_MS } from "./container-launcher.ts"
-import type { ContainerPool } from "./container-pool.ts"
+import { AGENT_LEASE_MS } from "./agent-lease.ts"
+import type { SandboxPool } from "./sandbox-pool.ts"
 import { takeFrom } from "./run-source.ts"
 import type { LeasedSandbox, SandboxSource, WorkspaceGap } from "./sandbox-source.ts"
 
-/** One container for all calls, in which files and packages stay. */
+/** One sandbox for all calls, in which files and packages stay. */
 export class SessionSource implements SandboxSource {
-  readonly #pool: ContainerPool
+  readonly #pool: SandboxPool
   /** A folder of the host that the session mirrors, if there is one. */
   readonly #folder: Workspace | undefined
-  readonly #endsContainer: boolean
+  readonly #endsSandbox: boolean
   #current: LeasedSandbox | undefined
   #pinging: NodeJS.Timeout | undefined
   #removal = Promise.resolve()
   // By path: the digest of what the session and the folder had in common last.
   #common = new Map<string, string>()
 
-  constructor(pool: ContainerPool, folder: Workspace | undefined, endsContainer: boolean) {
+  constructor(pool: SandboxPool, folder: Workspace | undefined, endsSandbox: boolean) {
     this.#pool = pool
     this.#folder = folder
-    this.#endsContainer = endsContainer
+    this.#endsSandbox = endsSandbox
   }
 
   async acquire(signal: AbortSignal): Promise<LeasedSandbox> {
     const current = this.#current
     if (current) {
-      const { lost } = current.container.agent
-      if (!lost.aborted) return { container: current.container, pooled: true }
+      const { lost } = current.sandbox.agent
+      if (!lost.aborted) return { sandbox: current.sandbox, pooled: true }
       this.#forget()
       throw new GloveboxError(
         "SANDBOX_LOST",
-        "The session's container ended while nothing ran, and its files with it. The next call begins a new one.",
+        "The session's sandbox ended while nothing ran, and its files with it. The next call begins a new one.",
         { cause: lost.reason },
       )
     }
@@ -42,7 +42,7 @@ export class SessionSource implements SandboxSource {
     await abortable(this.#removal, signal)
     const leased = await takeFrom(this.#pool, signal)
     this.#current = leased
-    this.#pinging = setInterval(() => leased.container.agent.ping(), AGENT_LEASE_MS / 3)
+    this.#pinging = setInterval(() => leased.sandbox.agent.ping(), AGENT_LEASE_MS / 3)
     this.#pinging.unref()
     return leased
   }
@@ -67,23 +67,23 @@ export class SessionSource implements SandboxSource {
 
   release(leased: LeasedSandbox, isAlive: boolean): void {
     if (isAlive) return
-    if (this.#current?.container === leased.container) this.#forget()
-    else void this.#pool.release(leased.container)
+    if (this.#current?.sandbox === leased.sandbox) this.#forget()
+    else void this.#pool.release(leased.sandbox)
   }
 
   async close(): Promise<void> {
     const current = this.#current
     clearInterval(this.#pinging)
     this.#current = undefined
-    if (current && this.#endsContainer) void this.#pool.release(current.container)
-    else current?.container.agent.close()
+    if (current && this.#endsSandbox) void this.#pool.release(current.sandbox)
+    else current?.sandbox.agent.close()
     await this.#pool.close()
   }
 
   #forget(): void {
     clearInterval(this.#pinging)
     this.#common.clear()
-    if (this.#current) this.#removal = this.#pool.release(this.#current.container)
+    if (this.#current) this.#removal = this.#pool.release(this.#current.sandbox)
     this.#current = undefined
   }
 }

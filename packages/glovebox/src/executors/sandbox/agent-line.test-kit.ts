@@ -1,5 +1,6 @@
 import { duplexPair } from "node:stream"
-import { Channel } from "./channel.ts"
+import { engineChannel } from "../docker/engine-channel.ts"
+import type { Channel } from "./channel.ts"
 import { encodeFrame, encodeJsonFrame } from "./agent-frames.ts"
 import type { Facts } from "./agent-answers.ts"
 
@@ -33,7 +34,7 @@ export function agentLine(): AgentLine {
   const sent: Buffer[] = []
   engine.on("data", (chunk: Buffer) => sent.push(chunk))
   engine.on("error", () => {})
-  const channel = new Channel(host)
+  const channel = engineChannel(host)
   const write = (stream: number, parts: readonly (Uint8Array | string)[]): void => {
     if (engine.destroyed || engine.writableEnded) return
     engine.write(engineFrame(stream, Buffer.concat(parts.map((part) => Buffer.from(part as Uint8Array)))))

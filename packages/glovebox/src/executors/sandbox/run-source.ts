@@ -1,14 +1,14 @@
 import { abortable } from "../../internal/abortable.ts"
 import type { Workspace, WorkspaceChanges } from "../workspace.ts"
-import type { ContainerPool } from "./container-pool.ts"
+import type { SandboxPool } from "./sandbox-pool.ts"
 import type { LeasedSandbox, SandboxSource, WorkspaceGap } from "./sandbox-source.ts"
 
-/** A fresh container for each call; files travel with the calls. */
+/** A fresh sandbox for each call; files travel with the calls. */
 export class RunSource implements SandboxSource {
-  readonly #pool: ContainerPool
+  readonly #pool: SandboxPool
   readonly #workspace: Workspace | undefined
 
-  constructor(pool: ContainerPool, workspace: Workspace | undefined) {
+  constructor(pool: SandboxPool, workspace: Workspace | undefined) {
     this.#pool = pool
     this.#workspace = workspace
   }
@@ -26,8 +26,8 @@ export class RunSource implements SandboxSource {
     return (await this.#workspace?.apply(changes)) ?? true
   }
 
-  release({ container }: LeasedSandbox): void {
-    this.#pool.retire(container)
+  release({ sandbox }: LeasedSandbox): void {
+    this.#pool.retire(sandbox)
   }
 
   async close(): Promise<void> {
@@ -35,14 +35,14 @@ export class RunSource implements SandboxSource {
   }
 }
 
-/** A container of the pool, or the signal's reason; a container that comes too late is let go. */
-export async function takeFrom(pool: ContainerPool, signal: AbortSignal): Promise<LeasedSandbox> {
+/** A sandbox of the pool, or the signal's reason; a sandbox that comes too late is let go. */
+export async function takeFrom(pool: SandboxPool, signal: AbortSignal): Promise<LeasedSandbox> {
   const taking = pool.take()
   try {
     return await abortable(taking, signal)
   } catch (error) {
     taking.then(
-      ({ container }) => void pool.release(container),
+      ({ sandbox }) => void pool.release(sandbox),
       () => {},
     )
     throw error

@@ -1,36 +1,36 @@
 import { GloveboxError } from "../../core/index.ts"
-import type { SandboxContainer } from "./launch-container.ts"
+import type { Sandbox } from "./sandbox.ts"
 
-export interface ContainerPoolOptions {
-  /** How many containers wait, ready. */
+export interface SandboxPoolOptions {
+  /** How many sandboxes wait, ready. */
   readonly size: number
-  /** After so long without a run the pool lets its containers go. */
+  /** After so long without a run the pool lets its sandboxes go. */
   readonly idleLeaseMs: number
   /** Gives up when the signal aborts. */
-  readonly launch: (signal: AbortSignal) => Promise<SandboxContainer>
-  /** Whether a container that is taken is replaced. @default true */
+  readonly launch: (signal: AbortSignal) => Promise<Sandbox>
+  /** Whether a sandbox that is taken is replaced. @default true */
   readonly refills?: boolean | undefined
 }
 
 export interface Leased {
-  readonly container: SandboxContainer
+  readonly sandbox: Sandbox
   /** Whether it was waiting, ready. */
   readonly pooled: boolean
 }
 
-// More at once only slow each other down: starting a container is work of the processor.
+// More at once only slow each other down: starting a sandbox is work of the processor.
 const REFILLS_AT_ONCE = 2
 const REFILL_AFTER_MS = 25
 // Between two runs; a run starts the count anew.
 const LOSSES_MADE_GOOD = 2
 
-/** Started containers, each for one run, made anew in the background. */
-export class ContainerPool {
-  readonly #options: ContainerPoolOptions
-  readonly #idle = new Map<SandboxContainer, () => void>()
-  readonly #launching = new Set<Promise<SandboxContainer>>()
+/** Started sandboxes, each for one run, made anew in the background. */
+export class SandboxPool {
+  readonly #options: SandboxPoolOptions
+  readonly #idle = new Map<Sandbox, () => void>()
+  readonly #launching = new Set<Promise<Sandbox>>()
   readonly #ending = new Set<Promise<void>>()
-  readonly #leased = new Set<SandboxContainer>()
+  readonly #leased = new Set<Sandbox>()
   readonly #closing = new AbortController()
   #refilling = 0
   #isClosed = false
@@ -38,7 +38,7 @@ export class ContainerPool {
   #refillTimer: NodeJS.Timeout | undefined
   #failures = 0
 
-  constructor(options: ContainerPoolOptions) {
+  constructor(options: SandboxPoolOptions) {
     this.#options = options
   }
 
@@ -46,7 +46,7 @@ export class ContainerPool {
     return this.#idle.size
   }
 
-  /** Fills the pool; the first container that cannot be made is the error. */
+  /** Fills the pool; the first sandbox that cannot be made is the error. */
   async fill(): Promise<void> {
     if (this.#isClosed) throw stopped()
     this.#touch()
@@ -55,30 +55,30 @@ export class ContainerPool {
     this.#refill()
   }
 
-  /** A container that nobody used before, and nobody will again. */
+  /** A sandbox that nobody used before, and nobody will again. */
   async take(): Promise<Leased> {
     if (this.#isClosed) throw stopped()
     this.#touch()
     const ready = this.#takeIdle()
     if (ready) this.#refillSoon()
     else this.#refill()
-    const container = ready ?? (await this.#launch())
-    this.#leased.add(container)
-    return { container, pooled: ready !== undefined }
+    const sandbox = ready ?? (await this.#launch())
+    this.#leased.add(sandbox)
+    return { sandbox, pooled: ready !== undefined }
   }
 
-  /** Destroys a container; the pool waits for it when it closes. */
-  release(container: SandboxContainer): Promise<void> {
-    this.#leased.delete(container)
-    return this.#end(container.destroy())
+  /** Destroys a sandbox; the pool waits for it when it closes. */
+  release(sandbox: Sandbox): Promise<void> {
+    this.#leased.delete(sandbox)
+    return this.#end(sandbox.destroy())
   }
 
-  /** The same for a container whose run is over: its result goes to the caller before the engine gets work. */
-  retire(container: SandboxContainer): void {
-    this.#leased.delete(container)
+  /** The same for a sandbox whose run is over: its result goes to the caller before the engine gets work. */
+  retire(sandbox: Sandbox): void {
+    this.#leased.delete(sandbox)
     const destroy = async (): Promise<void> => {
       this.#refillNow()
-      await container.destroy()
+      await sandbox.destroy()
     }
     void this.#end(afterThisTurn(destroy))
   }
@@ -99,54 +99,54 @@ export class ContainerPool {
     clearTimeout(this.#refillTimer)
     this.#letGo()
     // Whoever holds one has been told to let go of it, and may not have come to it.
-    for (const container of this.#leased) void this.release(container)
+    for (const sandbox of this.#leased) void this.release(sandbox)
     await Promise.allSettled([...this.#launching].map(async (launching) => this.release(await launching)))
     await Promise.all(this.#ending)
   }
 
-  async #launch(): Promise<SandboxContainer> {
+  async #launch(): Promise<Sandbox> {
     const launching = this.#options.launch(this.#closing.signal)
     this.#launching.add(launching)
     try {
-      const container = await launching
-      if (!this.#isClosed) return container
+      const sandbox = await launching
+      if (!this.#isClosed) return sandbox
     } finally {
       this.#launching.delete(launching)
     }
     throw stopped()
   }
 
-  #takeIdle(): SandboxContainer | undefined {
-    for (const [container, unwatch] of this.#idle) {
+  #takeIdle(): Sandbox | undefined {
+    for (const [sandbox, unwatch] of this.#idle) {
       unwatch()
-      this.#idle.delete(container)
-      if (!container.agent.lost.aborted) return container
-      void this.release(container)
+      this.#idle.delete(sandbox)
+      if (!sandbox.agent.lost.aborted) return sandbox
+      void this.release(sandbox)
     }
     return undefined
   }
 
-  #keep(container: SandboxContainer): void {
+  #keep(sandbox: Sandbox): void {
     // Nobody may want it any more by the time it is ready.
     const isWanted = !this.#isClosed && this.#idleTimer !== undefined
-    if (!isWanted || container.agent.lost.aborted) return void this.release(container)
-    // A program that is done may end; the containers that wait end with its connections.
-    container.agent.ref(false)
-    const { lost } = container.agent
+    if (!isWanted || sandbox.agent.lost.aborted) return void this.release(sandbox)
+    // A program that is done may end; the sandboxes that wait end with its connections.
+    sandbox.agent.ref(false)
+    const { lost } = sandbox.agent
     const onLost = (): void => {
-      this.#idle.delete(container)
-      void this.release(container)
-      // Containers that do not last are made anew for runs alone, not for ever.
+      this.#idle.delete(sandbox)
+      void this.release(sandbox)
+      // Sandboxes that do not last are made anew for runs alone, not for ever.
       this.#failures += 1
       if (this.#failures <= LOSSES_MADE_GOOD) this.#refill()
     }
     lost.addEventListener("abort", onLost, { once: true })
-    this.#idle.set(container, () => lost.removeEventListener("abort", onLost))
-    // While runs use containers as fast as they come, the work would be for nothing.
+    this.#idle.set(sandbox, () => lost.removeEventListener("abort", onLost))
+    // While runs use sandboxes as fast as they come, the work would be for nothing.
     if (this.#idle.size >= this.#options.size) for (const { agent } of this.#idle.keys()) agent.warm()
   }
 
-  // Starting a container takes a processor for itself: a short run is over before it begins.
+  // Starting a sandbox takes a processor for itself: a short run is over before it begins.
   #refillSoon(): void {
     this.#refillTimer ??= setTimeout(() => this.#refillNow(), REFILL_AFTER_MS)
     this.#refillTimer.unref()
@@ -175,7 +175,7 @@ export class ContainerPool {
     try {
       this.#keep(await this.#launch())
     } catch {
-      // A run that needs a container meets the same error and reports it.
+      // A run that needs a sandbox meets the same error and reports it.
       this.#failures = LOSSES_MADE_GOOD + 1
     } finally {
       this.#refilling -= 1
@@ -194,9 +194,9 @@ export class ContainerPool {
   }
 
   #letGo(): void {
-    for (const [container, unwatch] of this.#idle) {
+    for (const [sandbox, unwatch] of this.#idle) {
       unwatch()
-      void this.release(container)
+      void this.release(sandbox)
     }
     this.#idle.clear()
   }

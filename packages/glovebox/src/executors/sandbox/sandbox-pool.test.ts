@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
 import { expectFailure } from "../../core/expect-failure.test-kit.ts"
-import { ContainerPool, type ContainerPoolOptions } from "./container-pool.ts"
-import type { SandboxContainer } from "./launch-container.ts"
+import { SandboxPool, type SandboxPoolOptions } from "./sandbox-pool.ts"
+import type { Sandbox } from "./sandbox.ts"
 import type { SandboxAgent } from "./sandbox-agent.ts"
 
-interface Fake extends SandboxContainer {
+interface Fake extends Sandbox {
   readonly name: string
   isDestroyed: boolean
   lose(): void
@@ -12,7 +12,7 @@ interface Fake extends SandboxContainer {
 
 /** Launches that a test ends one by one, or at once. */
 class Yard {
-  readonly containers: Fake[] = []
+  readonly sandboxes: Fake[] = []
   /** Launches that have not ended. */
   readonly waiting: { succeed: () => Fake; fail: (error: Error) => void }[] = []
   isAutomatic = true
@@ -20,7 +20,7 @@ class Yard {
   launches = 0
   destroyFailure: Error | undefined
 
-  launch = async (): Promise<SandboxContainer> => {
+  launch = async (): Promise<Sandbox> => {
     this.launches += 1
     if (this.failure) throw this.failure
     if (this.isAutomatic) return this.make()
@@ -29,9 +29,9 @@ class Yard {
       const entry = {
         succeed: () => {
           done()
-          const container = this.make()
-          resolve(container)
-          return container
+          const sandbox = this.make()
+          resolve(sandbox)
+          return sandbox
         },
         fail: (error: Error) => {
           done()
@@ -45,26 +45,26 @@ class Yard {
   make(): Fake {
     const lost = new AbortController()
     const destroy = async (): Promise<void> => {
-      container.isDestroyed = true
+      sandbox.isDestroyed = true
       lost.abort(new Error("destroyed"))
       if (this.destroyFailure) throw this.destroyFailure
     }
-    const container: Fake = {
-      id: `id${this.containers.length}`,
-      name: `c${this.containers.length}`,
+    const sandbox: Fake = {
+      id: `id${this.sandboxes.length}`,
+      name: `c${this.sandboxes.length}`,
       agent: { lost: lost.signal, ref: () => {}, warm: () => {} } as unknown as SandboxAgent,
-      effective: { image: "", runtime: "", settings: {} },
+      facts: { effective: {} },
       isDestroyed: false,
       lose: () => lost.abort(new Error("lost")),
       destroy,
       [Symbol.asyncDispose]: destroy,
     }
-    this.containers.push(container)
-    return container
+    this.sandboxes.push(sandbox)
+    return sandbox
   }
 
   get living(): string[] {
-    return this.containers.filter(({ isDestroyed }) => !isDestroyed).map(({ name }) => name)
+    return this.sandboxes.filter(({ isDestroyed }) => !isDestroyed).map(({ name }) => name)
   }
 }
 
@@ -77,8 +77,8 @@ beforeEach(() => {
 
 afterEach(() => vi.useRealTimers())
 
-function pool(options: Partial<ContainerPoolOptions> = {}): ContainerPool {
-  return new ContainerPool({ size: 2, idleLeaseMs: 1000, launch: yard.launch, ...options })
+function pool(options: Partial<SandboxPoolOptions> = {}): SandboxPool {
+  return new SandboxPool({ size: 2, idleLeaseMs: 1000, launch: yard.launch, ...options })
 }
 
 /** Lets everything go on that needs no time. */
@@ -86,61 +86,61 @@ async function settle(): Promise<void> {
   await vi.advanceTimersByTimeAsync(0)
 }
 
-describe("ContainerPool", () => {
+describe("SandboxPool", () => {
   it("fills up to its size, and waits only for the first", async () => {
     yard.isAutomatic = false
-    const containers = pool({ size: 3 })
-    const filling = containers.fill()
+    const sandboxes = pool({ size: 3 })
+    const filling = sandboxes.fill()
     await settle()
     expect(yard.launches).toBe(1)
     yard.waiting[0]!.succeed()
     await filling
-    expect([containers.idleCount, yard.launches]).toEqual([1, 3])
+    expect([sandboxes.idleCount, yard.launches]).toEqual([1, 3])
     for (const launch of yard.waiting.slice()) launch.succeed()
     await settle()
-    expect([containers.idleCount, yard.launches]).toEqual([3, 3])
-    await containers.fill()
+    expect([sandboxes.idleCount, yard.launches]).toEqual([3, 3])
+    await sandboxes.fill()
     expect(yard.launches).toBe(3)
   })
 
-  it("gives what is ready, each container once, and makes new ones", async () => {
-    const containers = pool()
-    await containers.fill()
+  it("gives what is ready, each sandbox once, and makes new ones", async () => {
+    const sandboxes = pool()
+    await sandboxes.fill()
     await settle()
-    const taken = await Promise.all([containers.take(), containers.take(), containers.take()])
+    const taken = await Promise.all([sandboxes.take(), sandboxes.take(), sandboxes.take()])
     expect(taken.map(({ pooled }) => pooled)).toEqual([true, true, false])
-    expect(new Set(taken.map(({ container }) => container.id)).size).toBe(3)
+    expect(new Set(taken.map(({ sandbox }) => sandbox.id)).size).toBe(3)
     await settle()
-    expect([containers.idleCount, yard.launches]).toEqual([2, 5])
-    for (const { container } of taken) await containers.release(container)
+    expect([sandboxes.idleCount, yard.launches]).toEqual([2, 5])
+    for (const { sandbox } of taken) await sandboxes.release(sandbox)
     expect(yard.living).toHaveLength(2)
-    expect(containers.idleCount).toBe(2)
+    expect(sandboxes.idleCount).toBe(2)
   })
 
   it("keeps none ready when its size is none", async () => {
-    const containers = pool({ size: 0 })
-    await containers.fill()
+    const sandboxes = pool({ size: 0 })
+    await sandboxes.fill()
     expect(yard.launches).toBe(0)
-    expect((await containers.take()).pooled).toBe(false)
+    expect((await sandboxes.take()).pooled).toBe(false)
     await settle()
     expect(yard.launches).toBe(1)
   })
 
-  it("fails its filling with the reason of the first container", async () => {
+  it("fails its filling with the reason of the first sandbox", async () => {
     yard.failure = new Error("no image")
-    const containers = pool()
-    await expect(containers.fill()).rejects.toBe(yard.failure)
+    const sandboxes = pool()
+    await expect(sandboxes.fill()).rejects.toBe(yard.failure)
     expect(yard.launches).toBe(1)
   })
 
   it("makes no more than two at once in the background", async () => {
     yard.isAutomatic = false
-    const containers = pool({ size: 10 })
-    const filling = containers.fill()
+    const sandboxes = pool({ size: 10 })
+    const filling = sandboxes.fill()
     yard.waiting[0]!.succeed()
     await filling
     let most = 0
-    while (containers.idleCount < 10) {
+    while (sandboxes.idleCount < 10) {
       most = Math.max(most, yard.waiting.length)
       yard.waiting[0]!.succeed()
       await settle()
@@ -148,130 +148,130 @@ describe("ContainerPool", () => {
     expect([most, yard.launches]).toEqual([2, 10])
   })
 
-  it("does not try again and again when containers cannot be made", async () => {
-    const containers = pool()
+  it("does not try again and again when sandboxes cannot be made", async () => {
+    const sandboxes = pool()
     yard.failure = new Error("no space left")
-    await expect(containers.take()).rejects.toBe(yard.failure)
+    await expect(sandboxes.take()).rejects.toBe(yard.failure)
     await settle()
     await vi.advanceTimersByTimeAsync(500)
     expect(yard.launches).toBeLessThanOrEqual(3)
     yard.failure = undefined
-    await containers.take()
+    await sandboxes.take()
     await settle()
-    expect(containers.idleCount).toBe(2)
+    expect(sandboxes.idleCount).toBe(2)
   })
 
-  it("replaces a container that is lost while it waits, and never gives it", async () => {
-    const containers = pool()
-    await containers.fill()
+  it("replaces a sandbox that is lost while it waits, and never gives it", async () => {
+    const sandboxes = pool()
+    await sandboxes.fill()
     await settle()
-    yard.containers[0]!.lose()
-    expect(yard.containers[0]!.isDestroyed).toBe(true)
+    yard.sandboxes[0]!.lose()
+    expect(yard.sandboxes[0]!.isDestroyed).toBe(true)
     await settle()
-    expect([containers.idleCount, yard.living]).toEqual([2, ["c1", "c2"]])
-    expect((await containers.take()).container.id).toBe("id1")
+    expect([sandboxes.idleCount, yard.living]).toEqual([2, ["c1", "c2"]])
+    expect((await sandboxes.take()).sandbox.id).toBe("id1")
   })
 
-  it("does not try again and again when every container is lost as soon as it is ready", async () => {
-    const launch = async (): Promise<SandboxContainer> => {
+  it("does not try again and again when every sandbox is lost as soon as it is ready", async () => {
+    const launch = async (): Promise<Sandbox> => {
       yard.launches += 1
       if (yard.launches > 200) return new Promise(() => {})
-      const container = yard.make()
-      setTimeout(() => container.lose(), 1)
-      return container
+      const sandbox = yard.make()
+      setTimeout(() => sandbox.lose(), 1)
+      return sandbox
     }
-    const containers = pool({ launch })
-    await containers.fill()
+    const sandboxes = pool({ launch })
+    await sandboxes.fill()
     await vi.advanceTimersByTimeAsync(100)
     expect(yard.launches).toBeLessThan(20)
   })
 
-  it("does not keep a container that is lost before it could wait", async () => {
+  it("does not keep a sandbox that is lost before it could wait", async () => {
     yard.isAutomatic = false
-    const containers = pool({ size: 1 })
-    const filling = containers.fill()
+    const sandboxes = pool({ size: 1 })
+    const filling = sandboxes.fill()
     yard.waiting[0]!.succeed().lose()
     await filling
     await settle()
-    expect(yard.containers[0]!.isDestroyed).toBe(true)
-    expect(containers.idleCount).toBe(0)
+    expect(yard.sandboxes[0]!.isDestroyed).toBe(true)
+    expect(sandboxes.idleCount).toBe(0)
   })
 
-  it("lets a container that was taken be lost without a second removal", async () => {
-    const containers = pool({ size: 1 })
-    await containers.fill()
-    const { container } = await containers.take()
+  it("lets a sandbox that was taken be lost without a second removal", async () => {
+    const sandboxes = pool({ size: 1 })
+    await sandboxes.fill()
+    const { sandbox } = await sandboxes.take()
     await settle()
     const before = yard.launches
-    ;(container as Fake).lose()
+    ;(sandbox as Fake).lose()
     await settle()
-    expect((container as Fake).isDestroyed).toBe(false)
+    expect((sandbox as Fake).isDestroyed).toBe(false)
     expect(yard.launches).toBe(before)
   })
 })
 
-describe("ContainerPool, when nothing runs for long", () => {
-  it("lets its containers go after the lease, and makes new ones with the next run", async () => {
-    const containers = pool()
-    await containers.fill()
+describe("SandboxPool, when nothing runs for long", () => {
+  it("lets its sandboxes go after the lease, and makes new ones with the next run", async () => {
+    const sandboxes = pool()
+    await sandboxes.fill()
     await settle()
     await vi.advanceTimersByTimeAsync(999)
-    expect(containers.idleCount).toBe(2)
+    expect(sandboxes.idleCount).toBe(2)
     await vi.advanceTimersByTimeAsync(1)
-    expect([containers.idleCount, yard.living, yard.launches]).toEqual([0, [], 2])
-    expect((await containers.take()).pooled).toBe(false)
+    expect([sandboxes.idleCount, yard.living, yard.launches]).toEqual([0, [], 2])
+    expect((await sandboxes.take()).pooled).toBe(false)
     await settle()
-    expect(containers.idleCount).toBe(2)
+    expect(sandboxes.idleCount).toBe(2)
   })
 
   it("begins the lease anew with every run", async () => {
-    const containers = pool()
-    await containers.fill()
+    const sandboxes = pool()
+    await sandboxes.fill()
     await settle()
     await vi.advanceTimersByTimeAsync(800)
-    await containers.take()
+    await sandboxes.take()
     await vi.advanceTimersByTimeAsync(800)
-    expect(containers.idleCount).toBe(2)
+    expect(sandboxes.idleCount).toBe(2)
     await vi.advanceTimersByTimeAsync(200)
-    expect(containers.idleCount).toBe(0)
+    expect(sandboxes.idleCount).toBe(0)
   })
 
-  it("keeps no container that is ready only after the lease", async () => {
+  it("keeps no sandbox that is ready only after the lease", async () => {
     yard.isAutomatic = false
-    const containers = pool()
-    const filling = containers.fill()
+    const sandboxes = pool()
+    const filling = sandboxes.fill()
     yard.waiting[0]!.succeed()
     await filling
     expect(yard.waiting).toHaveLength(1)
     await vi.advanceTimersByTimeAsync(1000)
     yard.waiting[0]!.succeed()
     await settle()
-    expect([containers.idleCount, yard.living]).toEqual([0, []])
+    expect([sandboxes.idleCount, yard.living]).toEqual([0, []])
   })
 })
 
-describe("ContainerPool, closing", () => {
+describe("SandboxPool, closing", () => {
   it("destroys what waits, and refuses to give more", async () => {
-    const containers = pool()
-    await containers.fill()
+    const sandboxes = pool()
+    await sandboxes.fill()
     await settle()
-    await containers.close()
+    await sandboxes.close()
     expect(yard.living).toEqual([])
-    await expectFailure(containers.take(), "EXECUTOR_STOPPED")
-    await containers.close()
+    await expectFailure(sandboxes.take(), "EXECUTOR_STOPPED")
+    await sandboxes.close()
     await vi.advanceTimersByTimeAsync(5000)
     expect(yard.launches).toBe(2)
   })
 
-  it("waits for containers that are being made, and destroys them", async () => {
+  it("waits for sandboxes that are being made, and destroys them", async () => {
     yard.isAutomatic = false
-    const containers = pool()
-    const taking = containers.take()
+    const sandboxes = pool()
+    const taking = sandboxes.take()
     taking.catch(() => {})
     await settle()
     expect(yard.waiting.length).toBeGreaterThan(1)
     let isClosed = false
-    const closing = containers.close().then(() => (isClosed = true))
+    const closing = sandboxes.close().then(() => (isClosed = true))
     await settle()
     expect(isClosed).toBe(false)
     // The last is that of the one who takes; the others fill the pool.
@@ -288,16 +288,16 @@ describe("ContainerPool, closing", () => {
     for (let hops = 0; hops < 8; hops += 1) {
       yard = new Yard()
       yard.isAutomatic = false
-      const containers = pool()
-      const filling = containers.fill()
+      const sandboxes = pool()
+      const filling = sandboxes.fill()
       filling.catch(() => {})
-      const taking = containers.take()
+      const taking = sandboxes.take()
       await settle()
       for (const launch of yard.waiting.slice()) launch.succeed()
       for (let count = 0; count < hops; count += 1) await Promise.resolve()
-      const closing = containers.close()
+      const closing = sandboxes.close()
       const taken = await taking.catch(() => undefined)
-      if (taken) await containers.release(taken.container)
+      if (taken) await sandboxes.release(taken.sandbox)
       for (const launch of yard.waiting.slice()) launch.succeed()
       await closing
       await settle()
@@ -306,21 +306,21 @@ describe("ContainerPool, closing", () => {
   })
 
   it("makes nothing more when it is filled after its close", async () => {
-    const containers = pool()
-    await containers.close()
-    await containers.fill().catch(() => {})
+    const sandboxes = pool()
+    await sandboxes.close()
+    await sandboxes.fill().catch(() => {})
     await settle()
     expect(yard.living).toEqual([])
   })
 
   it("waits for removals that are under way, and survives those that fail", async () => {
-    const containers = pool()
-    await containers.fill()
+    const sandboxes = pool()
+    await sandboxes.fill()
     await settle()
-    const { container } = await containers.take()
+    const { sandbox } = await sandboxes.take()
     yard.destroyFailure = new Error("the engine is gone")
-    await containers.release(container)
-    await containers.close()
+    await sandboxes.release(sandbox)
+    await sandboxes.close()
     expect(yard.living).toEqual([])
   })
 })

@@ -1,0 +1,14 @@
+import type { SandboxReport } from "../code-result.ts"
+import type { SandboxAgent } from "./sandbox-agent.ts"
+
+/** What a result says of the sandbox it came from, beside what the executor itself knows. */
+export type SandboxFacts = Omit<SandboxReport, "kind" | "policySha256" | "isolation" | "pooled">
+
+/** A place whose agent waits for work: a container, a process. */
+export interface Sandbox extends AsyncDisposable {
+  readonly id: string
+  readonly agent: SandboxAgent
+  readonly facts: SandboxFacts
+  /** Ends everything in it and removes it; once, however often it is called. */
+  destroy(): Promise<void>
+}
