@@ -1,5 +1,6 @@
 import { posix } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { residentProgram } from "../src/executors/sandbox/agent-command.ts"
 import { hasScript, preload, type Program, programs } from "./resident-programs.test-kit.ts"
 import { type Outcome, Resident } from "./resident.test-kit.ts"
 
@@ -32,17 +33,37 @@ async function runBoth(agent: Resident, program: Program): Promise<{ fork: Outco
   return { fork, exec }
 }
 
+let compiled: Buffer | undefined
+
+beforeAll(async () => {
+  const agent = new Resident({ share: true })
+  const frame = await agent.next()
+  if (frame?.type === "s") compiled = Buffer.from(frame.payload)
+  await agent.stop()
+})
+
+it("an agent gives itself as it was compiled", () => {
+  expect(compiled?.length).toBeGreaterThan(10_000)
+})
+
 const groups = Array.from({ length: Math.ceil(programs.length / perContainer) }, (_, at) =>
   programs.slice(at * perContainer, (at + 1) * perContainer),
 )
 
-describe.each(groups.map((group) => ({ name: group[0]!.name, group })))(
-  "a program cannot tell the ready interpreter from a new one (from $name)",
-  ({ group }) => {
+const sets = groups.map((group, at) => ({
+  name: group[0]!.name,
+  group,
+  from: at % 2 ? "source" : "compiled",
+}))
+
+describe.each(sets)(
+  "a program cannot tell the ready interpreter from a new one (agent: $from, from $name)",
+  ({ group, from }) => {
     let agent: Resident
 
     beforeAll(async () => {
-      agent = new Resident({ preload })
+      const program = await residentProgram(from === "compiled" ? compiled : undefined)
+      agent = new Resident({ preload, program })
       await agent.ready()
     })
 

@@ -37,6 +37,10 @@ export interface StartOptions {
   eager?: boolean
   preload?: string[]
   lease?: number
+  /** Whether it gives itself as it was compiled. */
+  share?: boolean
+  /** What to give `python3 -c` in place of the source. */
+  program?: readonly string[]
   /** More arguments of `docker run`. */
   docker?: string[]
 }
@@ -52,7 +56,7 @@ export class Resident {
   #ended = false
   #runs = 0
 
-  constructor({ docker = [], ...options }: StartOptions = {}) {
+  constructor({ docker = [], program = [source], ...options }: StartOptions = {}) {
     const config = JSON.stringify({
       workspace: "/workspace",
       programs: ["python3", "bash", "nope"],
@@ -60,7 +64,7 @@ export class Resident {
       eager: true,
       ...options,
     })
-    const command = [...hardening, ...extra, ...docker, image, "python3", "-c", source, config]
+    const command = [...hardening, ...extra, ...docker, image, "python3", "-c", ...program, config]
     this.#docker = spawn("docker", command)
     this.#docker.stdin.on("error", () => {})
     this.#docker.stderr.on("data", (data: Buffer) => {

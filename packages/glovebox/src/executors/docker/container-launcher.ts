@@ -4,10 +4,12 @@ import { SandboxPolicy, checkMounts } from "../../policy/index.ts"
 import type { Language } from "../languages.ts"
 import { type AgentKind, agentCommand } from "../sandbox/agent-command.ts"
 import { AGENT_LEASE_MS } from "../sandbox/agent-lease.ts"
+import { FramedAgent } from "../sandbox/framed-agent.ts"
 import type { SandboxLauncher } from "../sandbox/sandbox-launcher.ts"
 import type { Sandbox } from "../sandbox/sandbox.ts"
 import { WORKSPACE } from "../sandbox/workspace-folder.ts"
 import { type ChosenRuntime, chooseRuntime } from "./choose-runtime.ts"
+import { compiledAgents } from "./compiled-agents.ts"
 import { containerSpec } from "./container-spec.ts"
 import type { DockerOptions } from "./docker-options.ts"
 import { findEngine } from "./engine-address.ts"
@@ -188,9 +190,10 @@ export class ContainerLauncher implements SandboxLauncher {
     const base = containerName ?? `glovebox-${owner.slice(0, 8)}`
     const isOnly = containerName !== undefined && isolation === "session"
     const name = isOnly ? containerName : `${base}-${number}`
+    const image = this.#image.id
     const spec = containerSpec({
       policy: policy.fields,
-      imageId: this.#image.id,
+      imageId: image,
       imageVolumes: this.#image.volumes,
       command: await agentCommand({
         kind,
@@ -198,6 +201,7 @@ export class ContainerLauncher implements SandboxLauncher {
         keepsReady: keepsReady(options),
         leaseMs: AGENT_LEASE_MS,
         isSuspicious: policy.fields.mounts.some(({ target }) => isInWorkspace(target)),
+        compiled: compiledAgents.find(image, policy.fields),
       }),
       architecture: this.#info.architecture,
       runtime: this.#runtime.name,
@@ -211,7 +215,7 @@ export class ContainerLauncher implements SandboxLauncher {
     })
     const { engine } = this
     const { isPodman, architecture } = this.#info
-    return launchContainer({
+    const container = await launchContainer({
       engine,
       policy: policy.fields,
       spec,
@@ -222,6 +226,8 @@ export class ContainerLauncher implements SandboxLauncher {
       keep: isKept,
       signal,
     })
+    if (container.agent instanceof FramedAgent) compiledAgents.keep(image, container.agent.compiled)
+    return container
   }
 }
 

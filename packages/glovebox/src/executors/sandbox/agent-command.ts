@@ -24,7 +24,22 @@ export interface AgentCommandOptions {
   readonly leaseMs: number
   /** Whether code that ran before may have left files where Python looks at its start. */
   readonly isSuspicious: boolean
+  /** The agent as the image's Python compiled it, or whether to ask for that. */
+  readonly compiled?: Buffer | "wanted" | undefined
 }
+
+// Leaves nothing behind that a program could see: no name, no module.
+const UNPACK = `def unpack(packed):
+    import marshal, sys
+    before = set(sys.modules)
+    import binascii, zlib
+    code = marshal.loads(zlib.decompress(binascii.a2b_base64(packed)))
+    for name in set(sys.modules) - before:
+        del sys.modules[name]
+    return code
+exec(globals().pop("unpack")(__import__("sys").argv.pop(1)))`
+// The kernel takes no longer argument.
+const LONGEST_PACKED = 96 * 1024
 
 /** The command of a container's first process: an agent, its source in the command line. */
 export async function agentCommand(options: AgentCommandOptions): Promise<string[]> {
@@ -36,10 +51,18 @@ export async function agentCommand(options: AgentCommandOptions): Promise<string
     lease: Math.ceil(leaseMs / 1000),
     programs,
     ...(keepsReady ? { preload: PRELOADED } : {}),
+    ...(options.compiled === "wanted" ? { share: true } : {}),
   }
   // Isolated, Python takes nothing from its user's folder; one that is to look native cannot be.
   const flags = keepsReady ? [] : ["-I"]
-  return ["python3", ...flags, "-c", await source("resident.py"), JSON.stringify(config)]
+  const compiled = options.compiled === "wanted" ? undefined : options.compiled
+  return ["python3", ...flags, "-c", ...(await residentProgram(compiled)), JSON.stringify(config)]
+}
+
+/** The framed agent as arguments of `python3 -c`; its config comes behind them. */
+export async function residentProgram(compiled?: Buffer): Promise<string[]> {
+  if (!compiled || compiled.length >= LONGEST_PACKED) return [await source("resident.py")]
+  return [UNPACK, compiled.toString("base64")]
 }
 
 const sources = new Map<string, Promise<string>>()

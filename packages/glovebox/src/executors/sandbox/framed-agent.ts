@@ -55,6 +55,7 @@ export class FramedAgent implements SandboxAgent {
   readonly #writer: OrderedWriter
   readonly #lost = new AbortController()
   #facts: Facts | undefined
+  #compiled: Buffer | undefined
   #work: Work | undefined
   #runs = 0
   #kills = 0
@@ -90,6 +91,11 @@ export class FramedAgent implements SandboxAgent {
 
   get facts(): Readonly<Record<string, unknown>> {
     return this.#facts ?? {}
+  }
+
+  /** The agent's own program as its Python compiled it, if it was asked for. */
+  get compiled(): Buffer | undefined {
+    return this.#compiled
   }
 
   get lost(): AbortSignal {
@@ -249,6 +255,10 @@ export class FramedAgent implements SandboxAgent {
     if (type === "!") return this.#onFailure(readAnswer("!", payload))
     if (work?.kind === "run") return this.#onRunFrame(work, type, payload)
     if (work?.kind === "collect") return this.#onCollectFrame(work, type, payload)
+    if (work?.kind === "boot" && type === "s") {
+      this.#compiled = payload
+      return
+    }
     if (work?.kind === "boot" && type === "R") {
       const facts = readAnswer("R", payload)
       this.#take()

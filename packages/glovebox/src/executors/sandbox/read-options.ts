@@ -1,4 +1,4 @@
-import { z } from "zod"
+import type { z } from "zod"
 import { GloveboxError } from "../../core/index.ts"
 import { nearest } from "../../internal/nearest.ts"
 
