@@ -690,7 +690,7 @@ class ReadyInterpreter:
     frame of the agent under the program.
     """
 
-    def __init__(self, preload, oom_score):
+    def __init__(self, preload, touches, oom_score):
         if (sys.version_info >= (3, 12) and sys.warnoptions) or not getattr(sys, "_is_gil_enabled", lambda: True)():
             # A fork with threads warns since 3.12, and the warning may be made an error.
             raise NotImplementedError
@@ -709,6 +709,7 @@ class ReadyInterpreter:
         self.main_thread = self.find_main_thread(python)
         self.layout = [int(field) for field in read_text("/proc/self/stat").rpartition(")")[2].split()[1:]]
         self.roots = self.site_state()
+        self.touches = touches
         self.preloading = iter(preload if recorder else ())
         gc.disable()
         self.reopen_stdin()
@@ -870,6 +871,8 @@ class ReadyInterpreter:
             if "__annotations__" in MAIN_AT_START:
                 main.__annotations__ = {}
             sys.modules["__main__"] = main
+            if self.touches:
+                self.touch_memory()
             data = b"".join(iter(lambda: os.read(job, 65536), b""))
             os.close(job)
             if not data:
@@ -880,6 +883,19 @@ class ReadyInterpreter:
             return self.arrange(argv)
         except BaseException:
             os._exit(125)
+
+    def touch_memory(self):
+        """Under gVisor the first use of each page after a fork is what a run takes longest for: done before it is asked."""
+        for line in read_text("/proc/self/maps").splitlines():
+            span, access, _, _, _, name = (line.split(None, 5) + [""])[:6]
+            start, end = (int(text, 16) for text in span.split("-"))
+            if access[0] != "r" or end - start > 32 << 20 or name.startswith(("[v", "[stack]")):
+                continue
+            for address in range(start, end, 4096):
+                if access[1] == "w":
+                    ctypes.memmove(address, address, 1)
+                else:
+                    ctypes.string_at(address, 1)
 
     def become_main_thread(self):
         """Since 3.13 the interpreter does not do all of this after a fork in another thread."""
@@ -981,14 +997,17 @@ class Agent:
         self.take_streams()
         self.workspace, self.limits, self.oom_score = Workspace(), LimitCounters(), HighOomScore()
         self.environment = native_environment()
-        self.ready = self.warm_up(config.get("preload"))
+        self.ready = self.warm_up(config.get("preload"), config.get("touch"))
         self.wants_spare = self.ready is not None
         while config.get("eager") and self.ready and not self.ready.is_warm:
             self.warm_up_further()
         self.close_process()
         if config.get("share"):
             self.share()
-        self.send(b"R", encode(gather_facts(config, self.ready is not None)))
+        self.greet(gather_facts(config, self.ready is not None))
+
+    def greet(self, facts):
+        self.send(b"R", encode(facts))
 
     def take_streams(self):
         """Moves the control streams away from where a program, or a stray print, would meet them."""
@@ -1007,9 +1026,9 @@ class Agent:
             signal.signal(number, signal.SIG_IGN)
         signal.signal(signal.SIGCHLD, lambda number, frame: None)
 
-    def warm_up(self, preload):
+    def warm_up(self, preload, touches):
         try:
-            return ReadyInterpreter(preload, self.oom_score) if ctypes and preload is not None else None
+            return ReadyInterpreter(preload, touches, self.oom_score) if ctypes and preload is not None else None
         except Exception:
             if recorder:
                 recorder.stop()
@@ -1074,6 +1093,10 @@ class Agent:
 
     def poll(self):
         poller = select.poll()
+        self.watch(poller)
+        return poller.poll(self.patience())
+
+    def watch(self, poller):
         poller.register(self.wake, select.POLLIN)
         if len(self.inbox) + self.waiting_bytes < INBOX_HIGH:
             poller.register(self.control, select.POLLIN)
@@ -1083,7 +1106,6 @@ class Agent:
             for file in (self.block.out, self.block.err):
                 if file is not None:
                     poller.register(file, select.POLLIN)
-        return poller.poll(self.patience())
 
     def patience(self):
         """Milliseconds until there is something to do without an event."""
@@ -1309,7 +1331,21 @@ def sweep():
         return statuses
 
 
-def main():
+def close_inherited():
+    """What starts a sandbox without an engine may have left files of the host open to it."""
+    try:
+        files = [int(name) for name in os.listdir("/proc/self/fd")]
+    except OSError:
+        return
+    for file in files:
+        try:
+            if file > 2:
+                os.close(file)
+        except OSError:
+            pass
+
+
+def main(agent=Agent):
     if os.getpid() != 1:
         os.write(2, b"glovebox resident: not process 1 of a container\n")
         os._exit(2)
@@ -1320,7 +1356,8 @@ def main():
         os.write(2, ("glovebox resident: bad config: %s\n" % error).encode())
         os._exit(2)
     os.umask(0o022)
-    Agent(config).serve()
+    close_inherited()
+    agent(config).serve()
 
 
 main()

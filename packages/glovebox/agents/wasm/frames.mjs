@@ -19,9 +19,10 @@ export function encodeJsonFrame(type, value) {
 
 /** Cuts what the host sends into frames. */
 export class FrameReader {
-  #rest = Buffer.alloc(0)
   #parts = []
   #bytes = 0
+  // How many bytes the frame that is not whole yet has in all, once its header is known.
+  #wanted
   #onFrame
 
   /** @param {(type: string, payload: Buffer) => void} onFrame */
@@ -33,26 +34,21 @@ export class FrameReader {
   push(chunk) {
     this.#parts.push(chunk)
     this.#bytes += chunk.length
-    // Joined only when a frame can be whole: a long one comes in many pieces.
-    if (this.#bytes < this.#wanted()) return
-    this.#rest = Buffer.concat(this.#parts)
-    while (this.#rest.length >= this.#wanted()) {
-      const end = this.#wanted()
-      if (end === HEADER_BYTES && this.#rest.readUInt32BE(1) > 0) break
-      const payload = this.#rest.subarray(HEADER_BYTES, end)
-      const type = String.fromCharCode(this.#rest[0])
-      this.#rest = this.#rest.subarray(end)
-      this.#onFrame(type, payload)
+    while (this.#bytes >= (this.#wanted ?? HEADER_BYTES)) {
+      const whole = this.#parts.length === 1 ? this.#parts[0] : Buffer.concat(this.#parts)
+      if (this.#wanted === undefined) {
+        const length = whole.readUInt32BE(1)
+        if (length > LONGEST_FRAME) throw new Error(`a frame of ${length} bytes`)
+        this.#parts = [whole]
+        this.#wanted = HEADER_BYTES + length
+        continue
+      }
+      const rest = whole.subarray(this.#wanted)
+      const payload = whole.subarray(HEADER_BYTES, this.#wanted)
+      this.#parts = [rest]
+      this.#bytes = rest.length
+      this.#wanted = undefined
+      this.#onFrame(String.fromCharCode(whole[0]), payload)
     }
-    this.#parts = [this.#rest]
-    this.#bytes = this.#rest.length
-  }
-
-  #wanted() {
-    const head = this.#rest.length >= HEADER_BYTES ? this.#rest : Buffer.concat(this.#parts)
-    if (head.length < HEADER_BYTES) return HEADER_BYTES
-    const length = head.readUInt32BE(1)
-    if (length > LONGEST_FRAME) throw new Error(`a frame of ${length} bytes`)
-    return HEADER_BYTES + length
   }
 }

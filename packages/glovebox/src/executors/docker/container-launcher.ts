@@ -28,6 +28,14 @@ export interface LauncherOptions {
   readonly options: DockerOptions
   readonly owner: string
   readonly emit: (event: DockerExecutorEvent) => void
+  /** Another agent than the plain one, which needs Python too. */
+  readonly agent?: AgentProgram | undefined
+}
+
+export interface AgentProgram {
+  readonly command: typeof agentCommand
+  /** The error for an image without Python. */
+  readonly missing: (cause: Error) => GloveboxError
 }
 
 /** Makes containers of one policy on one engine. */
@@ -158,6 +166,8 @@ export class ContainerLauncher implements SandboxLauncher {
       return await this.#launchKind(kind, policy, signal)
     } catch (error) {
       if (!(error instanceof AgentProgramMissing)) throw error
+      const { agent } = this.#launcher
+      if (agent) throw agent.missing(error)
       if (kind === "python") {
         this.#refuseSession()
         // No Python in the image: a shell will do, for this and all later ones.
@@ -195,13 +205,14 @@ export class ContainerLauncher implements SandboxLauncher {
       policy: policy.fields,
       imageId: image,
       imageVolumes: this.#image.volumes,
-      command: await agentCommand({
+      command: await (this.#launcher.agent?.command ?? agentCommand)({
         kind,
         programs: options.languages.programs(),
         keepsReady: keepsReady(options),
         leaseMs: AGENT_LEASE_MS,
         isSuspicious: policy.fields.mounts.some(({ target }) => isInWorkspace(target)),
         compiled: compiledAgents.find(image, policy.fields),
+        hasSlowPages: this.#runtime.isolation === "userspace-kernel",
       }),
       architecture: this.#info.architecture,
       runtime: this.#runtime.name,

@@ -6,7 +6,7 @@ import { runSetupCommand } from "./setup-command.ts"
 /** Runs the user's own command in a new container, before any code; a failure of it fails the container. */
 export async function runInitCommand(
   agent: SandboxAgent,
-  options: DockerOptions,
+  options: Pick<DockerOptions, "policy" | "languages" | "initCommand">,
   signal?: AbortSignal,
 ): Promise<void> {
   if (options.initCommand === undefined) return

@@ -6,7 +6,7 @@ import type { SandboxAgent } from "../sandbox/sandbox-agent.ts"
 /** Runs a command of ours, not of the code, in a container that is being set up. */
 export async function runSetupCommand(
   agent: SandboxAgent,
-  { policy, languages }: DockerOptions,
+  { policy, languages }: Pick<DockerOptions, "policy" | "languages">,
   argv: readonly string[],
   signal: AbortSignal = agent.lost,
 ): Promise<BlockResult> {

@@ -24,15 +24,22 @@ const answers = {
       cpus: amount,
     }),
     ready: z.boolean(),
+    kernel: z.object({ number: count, trouble: z.string().max(65_536).nullable() }).optional(),
   }),
   x: z.object({
     id: z.int(),
     code: z.int().min(0).max(255).nullable(),
     signal: z.int().min(1).max(64).nullable(),
     limits: z.array(z.enum(["memory", "pids", "workspace"])).max(3),
+    kernel: z.object({ number: count, alive: z.boolean() }).optional(),
   }),
   f: z.object({ path: z.string().max(65_536), size: count, mode: z.int().min(0).max(0o7777) }),
   v: z.object({ path: z.string().max(65_536) }),
+  m: z.object({
+    kind: z.enum(["display_data", "execute_result", "update_display_data", "clear_output"]),
+    size: count,
+    dropped: z.boolean(),
+  }),
   c: z.object({ files: count, bytes: count, skipped: count, over: z.boolean() }),
   "!": z.object({
     op: z.string().max(8),

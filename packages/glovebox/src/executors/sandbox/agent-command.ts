@@ -26,6 +26,8 @@ export interface AgentCommandOptions {
   readonly isSuspicious: boolean
   /** The agent as the image's Python compiled it, or whether to ask for that. */
   readonly compiled?: Buffer | "wanted" | undefined
+  /** Whether the kernel takes long to give a process a page. */
+  readonly hasSlowPages?: boolean | undefined
 }
 
 // Leaves nothing behind that a program could see: no name, no module.
@@ -52,6 +54,7 @@ export async function agentCommand(options: AgentCommandOptions): Promise<string
     programs,
     ...(keepsReady ? { preload: PRELOADED } : {}),
     ...(options.compiled === "wanted" ? { share: true } : {}),
+    ...(options.hasSlowPages ? { touch: true } : {}),
   }
   // Isolated, Python takes nothing from its user's folder; one that is to look native cannot be.
   const flags = keepsReady ? [] : ["-I"]

@@ -53,7 +53,7 @@ export async function runBlock(options: BlockRunOptions): Promise<BlockRunEnd> {
       ended = why
       agent.resume()
       agent.kill()
-      grace = setTimeout(() => resolve(undefined), KILL_GRACE_MS)
+      grace = setTimeout(() => resolve(undefined), agent.killGraceMs ?? KILL_GRACE_MS)
     }
     const timer = setTimeout(() => stopBlock("timeout"), limits.wall)
     const unwatch = watchAbort(signal, (reason) => {

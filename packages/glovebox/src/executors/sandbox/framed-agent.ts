@@ -5,10 +5,10 @@ import { type Answer, type Facts, readAnswer } from "./agent-answers.ts"
 import type { Channel } from "./channel.ts"
 import type { WorkspaceFile } from "../workspace-file.ts"
 import { OrderedWriter } from "./ordered-writer.ts"
+import { putFrames } from "./put-frames.ts"
 import { settled } from "./settled.ts"
 import type { Collected, CollectLimits, RunEnd, RunRequest, SandboxAgent } from "./sandbox-agent.ts"
 
-const LONGEST_FRAME = 1024 ** 2
 const STDERR_KEPT = 8192
 
 /** What the agent is doing; it does one thing at a time. */
@@ -270,13 +270,16 @@ export class FramedAgent implements SandboxAgent {
   #onRunFrame(work: Extract<Work, { kind: "run" }>, type: string, payload: Buffer): void {
     if (type === "o") return work.request.onOutput("stdout", payload)
     if (type === "e") return work.request.onOutput("stderr", payload)
+    if (work.request.onFrame?.(type, payload)) return
     if (type !== "x") throw broken(`a frame "${type}" while a block ran`)
-    const { id, code, signal, limits } = readAnswer("x", payload)
+    const { id, ...end } = readAnswer("x", payload)
     if (id !== work.id) throw broken("the end of another block")
-    if ((code === null) === (signal === null)) throw broken("an end that is neither an exit nor a signal")
+    if ((end.code === null) === (end.signal === null)) {
+      throw broken("an end that is neither an exit nor a signal")
+    }
     this.#endRun(work)
     if (work.failure) work.fail(work.failure)
-    else work.done({ code, signal, limits })
+    else work.done(end)
   }
 
   #onCollectFrame(work: Collecting, type: string, payload: Buffer): void {
@@ -374,20 +377,6 @@ function collecting(
     refused: false,
     done,
     fail,
-  }
-}
-
-function* putFrames(files: Iterable<WorkspaceFile>): Generator<Buffer> {
-  for (const { path, content, executable } of files) {
-    const mode = executable ? 0o755 : 0o644
-    const header = Buffer.from(JSON.stringify({ path, mode, size: content.length }), "utf8")
-    const length = Buffer.alloc(2)
-    length.writeUInt16BE(header.length)
-    const first = content.subarray(0, LONGEST_FRAME - header.length - 2)
-    yield encodeFrame("P", length, header, first)
-    for (let at = first.length; at < content.length; at += LONGEST_FRAME) {
-      yield encodeFrame("D", content.subarray(at, at + LONGEST_FRAME))
-    }
   }
 }
 

@@ -3,8 +3,13 @@ import type { WorkspaceFile } from "../workspace-file.ts"
 export interface RunRequest {
   /** The program, its arguments, and the file last. */
   readonly argv: readonly string[]
-  /** Started anew, or by fork of the interpreter that is ready. */
-  readonly how: "exec" | "fork"
+  /**
+   * Started anew, by fork of the interpreter that is ready, or as a cell of the agent's kernel; `kernel` runs nothing
+   * and waits for the kernel to be ready.
+   */
+  readonly how: "exec" | "fork" | "cell" | "kernel"
+  /** Takes a frame that only some agents send; false when it is none of those. */
+  readonly onFrame?: ((type: string, payload: Buffer) => boolean) | undefined
   readonly onOutput: (stream: "stdout" | "stderr", bytes: Buffer) => void
   /** What will be collected as soon as the block is over, so that the agent need not be told then. */
   readonly thenCollect?: CollectLimits | undefined
@@ -14,6 +19,8 @@ export interface RunEnd {
   readonly code: number | null
   readonly signal: number | null
   readonly limits: readonly ("memory" | "pids" | "workspace")[]
+  /** Of an agent with a kernel: how many it has started, and whether the last one lives. */
+  readonly kernel?: { readonly number: number; readonly alive: boolean } | undefined
 }
 
 export interface CollectLimits {
@@ -44,6 +51,8 @@ export interface SandboxAgent {
   run(request: RunRequest): Promise<RunEnd>
   /** Ends the block that runs; its `run` resolves. */
   kill(): void
+  /** How long that may take before the sandbox counts as lost. @default a second */
+  readonly killGraceMs?: number | undefined
   collect(limits: CollectLimits): Promise<Collected>
   /** What was collected last has been taken. */
   delivered(): void

@@ -107,7 +107,7 @@ export abstract class SandboxExecutor implements CodeExecutor {
       onDrain: () => flow.resume(),
     })
     const onEvent = (event: ExecutionEvent): void => {
-      queue.push(event, "text" in event ? event.text.length + 64 : 64)
+      queue.push(event, weightOf(event))
     }
     const running = this.#execute(this.#plan(blocks), { signal, onEvent, flow }).then(
       () => queue.close(),
@@ -159,6 +159,16 @@ export abstract class SandboxExecutor implements CodeExecutor {
     this.#running = undefined
     await running?.close()
   }
+}
+
+function weightOf(event: ExecutionEvent): number {
+  if (event.type === "stdout" || event.type === "stderr") return event.text.length + 64
+  if (event.type !== "display") return 64
+  return event.outputs.reduce((sum, { data }) => sum + sizeOf(data), 64)
+}
+
+function sizeOf(data: unknown): number {
+  return typeof data === "string" || data instanceof Uint8Array ? data.length : JSON.stringify(data).length
 }
 
 function stopped(): GloveboxError {

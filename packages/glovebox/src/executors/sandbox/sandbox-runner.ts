@@ -141,7 +141,7 @@ export class SandboxRunner implements RunningExecutor {
 
   // Whether the agent is free for another call soon; files that came after all are kept.
   async #settles(agent: SandboxAgent): Promise<boolean> {
-    const late = AbortSignal.timeout(SETTLE_MS)
+    const late = AbortSignal.timeout(agent.killGraceMs ?? SETTLE_MS)
     try {
       await abortable(agent.whenIdle(), late)
       const changes = await abortable(agent.undelivered(), late)

@@ -1,0 +1,223 @@
+# An IPython kernel as the child of jupyter.py: the code that it runs can change all of it, so nothing here is a guard.
+import sys
+
+# A planted module in the workspace must not be imported before IPython has put the workspace behind the library.
+sys.path[:1] = [entry for entry in sys.path[:1] if entry]
+# Neither is needed, and both take long to import; code that wants them still gets them.
+UNUSED = ("debugpy", "jedi")
+sys.modules.update(dict.fromkeys(UNUSED))
+
+import fcntl, importlib, io, os, shutil, subprocess, threading, time, traceback
+
+from IPython.core import interactiveshell
+from IPython.core.error import UsageError
+from ipykernel.ipkernel import IPythonKernel
+from ipykernel.kernelapp import IPKernelApp
+from ipykernel.zmqshell import ZMQInteractiveShell
+from traitlets import Type
+from traitlets.config import Config
+from traitlets.utils.importstring import import_item
+
+for name in UNUSED:
+    del sys.modules[name]
+
+FONTS = "/usr/share/glovebox/matplotlib"
+NO_INPUT = "There is nobody to ask: input() and getpass() do not work in a sandbox. Put the value into the code."
+FLUSH_AFTER = 0.05
+SAVED_FROM = 600
+
+
+class Stream(io.TextIOWrapper):
+    """Whole lines at once, and the beginning of a line a moment later: what is printed is there when the kernel is killed."""
+
+    waiting = threading.Event()
+
+    def write(self, text):
+        count = super().write(text)
+        if "\n" not in text:
+            Stream.waiting.set()
+        return count
+
+    @staticmethod
+    def flush_late():
+        while True:
+            Stream.waiting.wait()
+            Stream.waiting.clear()
+            time.sleep(FLUSH_AFTER)
+            for stream in STREAMS.values():
+                try:
+                    stream.flush()
+                except (OSError, ValueError):
+                    pass
+
+
+def open_stream(fd, errors):
+    return Stream(io.BufferedWriter(io.FileIO(fd, "w", closefd=False)), "utf-8", errors, line_buffering=True)
+
+
+def take_streams():
+    for name in STREAMS:
+        setattr(sys, name, STREAMS[name])
+        setattr(sys, "__%s__" % name, STREAMS[name])
+
+
+STREAMS = {"stdout": open_stream(1, "surrogateescape"), "stderr": open_stream(2, "backslashreplace")}
+# Where no program closes files by their numbers, for code that closes or redirects its own streams.
+SAVED = {fd: fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, SAVED_FROM) for fd in (1, 2)}
+
+
+def mend_streams():
+    for fd, saved in SAVED.items():
+        try:
+            if os.path.sameopenfile(fd, saved):
+                continue
+        except OSError:
+            pass
+        try:
+            os.dup2(saved, fd)
+        except OSError:
+            pass
+    for name, stream in STREAMS.items():
+        if stream.closed:
+            STREAMS[name] = open_stream(1 if name == "stdout" else 2, stream.errors)
+        if getattr(getattr(sys, name, None), "closed", True):
+            setattr(sys, name, STREAMS[name])
+
+
+def own_frames(tb):
+    """A traceback without what IPython and this file do before and after the code's own part."""
+    while tb and tb.tb_frame.f_code.co_filename.startswith(os.path.dirname(interactiveshell.__file__)):
+        tb = tb.tb_next
+    at = tb
+    while at and at.tb_next:
+        if at.tb_next.tb_frame.f_globals is globals():
+            at.tb_next = at.tb_next.tb_next
+        else:
+            at = at.tb_next
+    return tb
+
+
+class Shell(ZMQInteractiveShell):
+    # What a cell is called in tracebacks.
+    code_file = "<cell>"
+    exit_code = 0
+
+    def init_instance_attrs(self):
+        super().init_instance_attrs()
+        self.compile.get_code_name = lambda *_: self.code_file
+
+    def init_environment(self):
+        """Nothing that IPython would set is of use without a terminal."""
+
+    def system(self, command):
+        """Its output goes where this process's own goes, stdout and stderr apart."""
+        command = self.var_expand(command, depth=1)
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        code = subprocess.call(command, shell=True, executable=os.environ.get("SHELL"), stdin=subprocess.DEVNULL)
+        self.user_ns["_exit_code"] = code
+
+    def ask_exit(self):
+        raise SystemExit
+
+    def showtraceback(self, exc_tuple=None, filename=None, tb_offset=None, exception_only=False, running_compiled_code=False):
+        """As Python itself shows it: no colours, and none of IPython's own frames."""
+        try:
+            kind, error, tb = self._get_exc_info(exc_tuple)
+        except ValueError:
+            return print("No traceback available to show.", file=sys.stderr)
+        if kind is SystemExit:
+            return self.show_exit(error)
+        if kind is UsageError:
+            return self.show_usage_error(error)
+        if issubclass(kind, SyntaxError) and not running_compiled_code:
+            tb = None
+        self.say("".join(traceback.format_exception(kind, error, own_frames(tb))))
+
+    def show_exit(self, error):
+        code = error.code
+        if code is None:
+            self.exit_code = 0
+        elif isinstance(code, int):
+            self.exit_code = code & 255
+        else:
+            self.exit_code = 1
+            self.say("%s\n" % code)
+
+    def showsyntaxerror(self, filename=None, running_compiled_code=False):
+        self.showtraceback(running_compiled_code=running_compiled_code)
+
+    @staticmethod
+    def say(text):
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        sys.stderr.write(text)
+        sys.stderr.flush()
+
+
+class Kernel(IPythonKernel):
+    shell_class = Type(Shell)
+
+    async def execute_request(self, stream, ident, parent):
+        self.prepare(str((parent.get("metadata") or {}).get("file") or "<cell>"))
+        await super().execute_request(stream, ident, parent)
+
+    def prepare(self, file):
+        """What a program finds that is started from its file."""
+        mend_streams()
+        self.shell.code_file = self.shell.user_ns["__file__"] = file
+        sys.argv = [file]
+        self.shell.exit_code = 1
+        importlib.invalidate_caches()
+        # Processes that ended while this one stood still.
+        getattr(subprocess, "_cleanup", lambda: None)()
+
+    def finish_metadata(self, parent, metadata, reply_content):
+        metadata["exit"] = 0 if reply_content.get("status") == "ok" else self.shell.exit_code
+        return metadata
+
+    def raw_input(self, prompt=""):
+        raise EOFError(NO_INPUT)
+
+    def getpass(self, prompt="", stream=None):
+        raise EOFError(NO_INPUT)
+
+
+class App(IPKernelApp):
+    def init_io(self):
+        """Output goes through the process's own streams, in order with that of its children, and is never dropped."""
+        hook = import_item(str(self.displayhook_class))
+        self.displayhook = sys.displayhook = hook(self.session, self.iopub_socket)
+
+
+def quiet(text, *args, warn=interactiveshell.warn, **options):
+    if not str(text).startswith("To exit:"):
+        warn(text, *args, **options)
+
+
+def main(folder):
+    take_streams()
+    threading.Thread(target=Stream.flush_late, daemon=True).start()
+    os.environ.setdefault("MPLCONFIGDIR", os.path.join(folder, "matplotlib"))
+    if os.path.isdir(FONTS) and not os.path.exists(os.environ["MPLCONFIGDIR"]):
+        shutil.copytree(FONTS, os.environ["MPLCONFIGDIR"])
+    os.mkdir(os.path.join(folder, "ipython"))
+    interactiveshell.warn = quiet
+    config = Config()
+    config.HistoryManager.enabled = False
+    config.InteractiveShell.colors = "NoColor"
+    config.Application.log_level = 40
+    app = App.instance(
+        config=config,
+        ipython_dir=os.path.join(folder, "ipython"),
+        connection_file=os.path.join(folder, "connection.json"),
+        kernel_class=Kernel,
+    )
+    app.initialize([])
+    app.shell.user_ns.update({"exit": sys.exit, "quit": sys.exit})
+    app.shell.user_ns_hidden.update({"exit": sys.exit, "quit": sys.exit, "__file__": None})
+    sys.stdout.write("ready\n")
+    app.start()
+
+
+main(sys.argv[1])
