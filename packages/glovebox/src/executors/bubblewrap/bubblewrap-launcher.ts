@@ -1,0 +1,60 @@
+import { GloveboxError } from "../../core/index.ts"
+import { runInitCommand } from "../docker/init-command.ts"
+import type { Language } from "../languages.ts"
+import type { SandboxLauncher } from "../sandbox/sandbox-launcher.ts"
+import type { Sandbox } from "../sandbox/sandbox.ts"
+import type { BubblewrapOptions } from "./bubblewrap-options.ts"
+import { type LaunchedSandbox, launchSandbox } from "./launch-sandbox.ts"
+import { type LaunchPreparation, prepareLaunch } from "./prepare-launch.ts"
+import { sweepCgroups } from "./sandbox-cgroup.ts"
+
+/** Makes sandboxes of one policy with bubblewrap. */
+export class BubblewrapLauncher implements SandboxLauncher {
+  readonly kind = "bubblewrap"
+  readonly #preparation: LaunchPreparation
+  readonly #launched = new WeakMap<Sandbox, LaunchedSandbox>()
+  // Executors begin at different processors.
+  #launches = Math.floor(Math.random() * 1024)
+
+  private constructor(preparation: LaunchPreparation) {
+    this.#preparation = preparation
+  }
+
+  /** Finds what is needed, and clears away what processes left that are gone. */
+  static async prepare(options: BubblewrapOptions): Promise<BubblewrapLauncher> {
+    const preparation = await prepareLaunch(options)
+    await sweepCgroups(preparation.machine.cgroup)
+    return new BubblewrapLauncher(preparation)
+  }
+
+  async launch(signal?: AbortSignal): Promise<Sandbox> {
+    signal?.throwIfAborted()
+    this.#launches += 1
+    const sandbox = await launchSandbox(this.#preparation, { turn: this.#launches, signal })
+    this.#launched.set(sandbox, sandbox)
+    try {
+      await runInitCommand(sandbox.agent, this.#preparation.options, signal)
+    } catch (error) {
+      await sandbox.destroy().catch(() => {})
+      throw error
+    }
+    return sandbox
+  }
+
+  async ranOutOfMemory(sandbox: Sandbox): Promise<boolean> {
+    return (await this.#launched.get(sandbox)?.cgroup?.ranOutOfMemory()) ?? false
+  }
+
+  missingProgram(program: string, { name, install }: Language): GloveboxError {
+    const { root } = this.#preparation.options
+    const where = root === undefined ? "This machine's /usr" : `The tree ${root}`
+    return new GloveboxError(
+      "LANGUAGE_UNAVAILABLE",
+      `${where} has no ${program}, which runs ${name}: install ${install} there, or name a tree that has it (root).`,
+    )
+  }
+
+  async close(): Promise<void> {
+    // Every sandbox is destroyed by who took it.
+  }
+}
