@@ -1,0 +1,43 @@
+import type { SandboxPolicy } from "../../policy/index.ts"
+import { describeFunctions } from "../functions/functions-module.ts"
+import type { RunningExecutor } from "../sandbox/running-executor.ts"
+import { SandboxExecutor } from "../sandbox/sandbox-executor.ts"
+import {
+  type LocalCommandLineCodeExecutorOptions,
+  type LocalOptions,
+  readLocalOptions,
+} from "./local-options.ts"
+import { LocalRunner } from "./local-runner.ts"
+import { warnOnce } from "./warn-once.ts"
+
+/**
+ * Runs code blocks on this machine itself, as this process's user: no sandbox, for code that you trust as your own.
+ *
+ * @example
+ * await using executor = new LocalCommandLineCodeExecutor({ dangerouslyRunOnHost: true, workDir: "coding" })
+ * const { output } = await executor.executeCodeBlocks([{ language: "python", code: "print(6 * 7)" }])
+ */
+export class LocalCommandLineCodeExecutor extends SandboxExecutor {
+  readonly #options: LocalOptions
+
+  constructor(given: LocalCommandLineCodeExecutorOptions) {
+    const options = readLocalOptions(given)
+    // A stop removes the folder of its own, and a folder of the user's stays: there is nothing more to forget.
+    super({ languages: options.languages, concurrency: options.concurrency, workspace: undefined })
+    this.#options = options
+    warnOnce()
+  }
+
+  get policy(): SandboxPolicy {
+    return this.#options.policy
+  }
+
+  /** What to tell a model of the functions that its code can import. */
+  describeFunctions(): string {
+    return describeFunctions(this.#options.functions, this.#options.functionsModule)
+  }
+
+  protected override async open(signal: AbortSignal): Promise<RunningExecutor> {
+    return LocalRunner.start(this.#options, signal)
+  }
+}
