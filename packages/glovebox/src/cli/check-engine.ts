@@ -5,6 +5,7 @@ import { GloveboxError } from "../core/index.ts"
 import { chooseRuntime, isGvisor } from "../executors/docker/choose-runtime.ts"
 import { type EngineAddressOptions, currentContext } from "../executors/docker/engine-address.ts"
 import type { EngineInfo } from "../executors/docker/engine-info.ts"
+import { engineRemedy } from "../executors/docker/engine-remedy.ts"
 import type { Engine } from "../executors/docker/engine.ts"
 import { errorMessage } from "../internal/error-message.ts"
 import { SandboxPolicy } from "../policy/index.ts"
@@ -59,33 +60,9 @@ export async function howFound(options: EngineAddressOptions, env = process.env)
     : `by the Docker context ${context}`
 }
 
-/** What the user can do about an engine that does not answer. */
-export function engineRemedy(error: unknown): string {
-  switch (codeOf(error)) {
-    case "EACCES":
-    case "EPERM":
-      return "sudo usermod -aG docker $USER, then log in anew (members of that group are root on this machine); or a rootless engine: https://docs.docker.com/engine/security/rootless"
-    case "ENOENT":
-      return "install and start Docker (https://docs.docker.com/engine/install; from the repository: scripts/engine), or name another engine by --docker-host"
-    case "ECONNREFUSED":
-      return "nothing listens there: start the engine (sudo systemctl start docker), or name another by --docker-host"
-    case "ENOTFOUND":
-    case "EAI_AGAIN":
-      return "no machine has that name: check --docker-host, DOCKER_HOST or the context"
-    default:
-      return "check the address, and that `docker version` answers there"
-  }
-}
-
 function failureOf(error: unknown): string {
   const cause = GloveboxError.is(error, "ENGINE_UNAVAILABLE") ? error.cause : undefined
   return `does not answer (${errorMessage(cause ?? error)})`
-}
-
-function codeOf(error: unknown): string {
-  const { code, cause } = error as { readonly code?: unknown; readonly cause?: unknown }
-  if (cause instanceof Error) return codeOf(cause)
-  return typeof code === "string" ? code : ""
 }
 
 // Of the engine's answer, what the executor itself has no use for.

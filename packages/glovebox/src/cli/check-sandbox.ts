@@ -18,7 +18,7 @@ export async function checkSandbox(
     const { effective, runtime } = cold.sandbox
     return [
       {
-        name: "sandbox",
+        name: "docker",
         status: "ok",
         seen: `code runs: ${Math.round(cold.durationMs)} ms in a cold container, ${Math.round(pooled.durationMs)} ms in one from the pool`,
         details: { coldMs: cold.durationMs, pooledMs: pooled.durationMs, runtime },
@@ -32,7 +32,7 @@ export async function checkSandbox(
     ]
   } catch (error) {
     signal.throwIfAborted()
-    return [{ name: "sandbox", status: "fail", seen: errorMessage(error) }]
+    return [{ name: "docker", status: "fail", seen: errorMessage(error) }]
   }
 }
 

@@ -1,10 +1,11 @@
-import { Command } from "commander"
+import { Command, Option } from "commander"
 import { findOrphans } from "../executors/docker/sweep-orphans.ts"
 import type { Engine } from "../executors/docker/engine.ts"
 import { errorMessage } from "../internal/error-message.ts"
-import { SandboxPolicy } from "../policy/index.ts"
+import { SandboxPolicy, TIERS, type Tier } from "../policy/index.ts"
 import { checkEngine, howFound } from "./check-engine.ts"
 import { checkSandbox } from "./check-sandbox.ts"
+import { checkHost, checkTier } from "./check-tiers.ts"
 import type { CommandOutput } from "./command-output.ts"
 import { withEngine, withEngineOptions } from "./engine-options.ts"
 import { type HealthCheck, formatCheck } from "./health-check.ts"
@@ -12,25 +13,37 @@ import { watchInterrupts } from "./interrupts.ts"
 import { ProgressLine } from "./progress-line.ts"
 
 const LEAST_NODE = [20, 19] as const
+const SANDBOXED = TIERS.filter((tier) => tier !== "local")
 
 interface DoctorOptions {
+  readonly sandbox?: (typeof SANDBOXED)[number]
   readonly image?: string
   readonly dockerHost?: string
   readonly dockerContext?: string
   readonly json?: true
 }
 
-/** `glovebox doctor`: whether code can run in the sandbox on this machine, and what to do when not. */
+/** `glovebox doctor`: in which sandboxes code can run on this machine, and what to do about the others. */
 export function doctorCommand(output: CommandOutput): Command {
   const command = new Command("doctor")
-    .summary("see whether code can run in the sandbox here")
+    .summary("see in which sandboxes code can run here")
     .description(
-      "Look at what the machine has, run a block in the sandbox, and say what to do about what is missing.",
+      "Look at what the machine has, run code in each sandbox, and say what to do about the others.",
     )
-    .option("-i, --image <name>", "the image to look for (default: the policy's default)")
+    .addOption(
+      new Option("-s, --sandbox <name>", "the one that has to work, and the only one to look at").choices(
+        SANDBOXED,
+      ),
+    )
+    .option("-i, --image <name>", "the image that docker, or jupyter, has to have (default: each its own)")
   return withEngineOptions(command)
     .option("--json", "print JSON")
-    .addHelpText("after", "\nExits with 0 when code can run in the sandbox, with 1 when it cannot.")
+    .addHelpText(
+      "after",
+      `
+Exits with 0 when code can run in a sandbox, with 1 when it cannot; and with 1 when
+what was asked for, by --sandbox, --image, --docker-host or --docker-context, does not work.`,
+    )
     .action(async (options: DoctorOptions) => {
       using interrupts = watchInterrupts()
       try {
@@ -50,15 +63,18 @@ async function examine(options: DoctorOptions, output: CommandOutput, signal: Ab
     checks.push(check)
     if (!options.json) output.print(formatCheck(check, output.stdout))
   }
-  const canRun = checks.every(({ status }) => status !== "fail")
-  if (options.json) output.print(JSON.stringify({ canRun, checks }))
-  else
-    output.print(
-      canRun
-        ? "\nCode can run in the sandbox."
-        : "\nCode cannot run in the sandbox: see the lines with fail.",
-    )
+  const sandboxes = SANDBOXED.filter((tier) =>
+    checks.some(({ name, status }) => name === tier && status === "ok"),
+  )
+  const canRun = sandboxes.length > 0 && checks.every(({ status }) => status !== "fail")
+  if (options.json) output.print(JSON.stringify({ canRun, sandboxes, checks }))
+  else output.print(`\n${verdict(canRun, sandboxes)}`)
   output.exitCode = canRun ? 0 : 1
+}
+
+function verdict(canRun: boolean, sandboxes: readonly string[]): string {
+  const where = sandboxes.length === 0 ? "in no sandbox" : `in ${sandboxes.join(", ")}`
+  return canRun ? `Code can run ${where}.` : `Code can run ${where}: see the lines with fail.`
 }
 
 async function* allChecks(
@@ -66,14 +82,39 @@ async function* allChecks(
   progress: ProgressLine,
   signal: AbortSignal,
 ): AsyncGenerator<HealthCheck, void, undefined> {
+  const { dockerHost, dockerContext } = options
+  const image = options.sandbox === "jupyter" ? options.image : undefined
+  const isLookedAt = (tier: Tier): boolean => options.sandbox === undefined || options.sandbox === tier
   yield checkNode(process.versions.node)
+  if (isLookedAt("docker")) yield* dockerChecks(options, progress, signal)
+  for (const tier of SANDBOXED) {
+    if (tier === "docker" || !isLookedAt(tier)) continue
+    progress.show(`running a line of Python in ${tier}`)
+    const isAsked = options.sandbox === tier
+    yield await checkTier(tier, { dockerHost, dockerContext, image, isAsked, signal })
+  }
+  if (options.sandbox === undefined) yield checkHost()
+}
+
+async function* dockerChecks(
+  options: DoctorOptions,
+  progress: ProgressLine,
+  signal: AbortSignal,
+): AsyncGenerator<HealthCheck, void, undefined> {
+  const { image, dockerHost, dockerContext, sandbox } = options
+  const isAsked = [image, dockerHost, dockerContext, sandbox].some((option) => option !== undefined)
+  const asAsked = (check: HealthCheck): HealthCheck =>
+    check.status === "fail" && !isAsked ? { ...check, status: "off" } : check
   progress.show("asking the engine")
   const found = await lookAtEngine(options, signal)
-  yield* found
-  if (found.some(({ status }) => status === "fail")) return
-  progress.show("running a block in the sandbox")
-  const { image, dockerHost, dockerContext } = options
-  yield* await checkSandbox({ image, dockerHost, dockerContext }, signal)
+  yield* found.map(asAsked)
+  const missing = found.filter(({ status }) => status === "fail").map(({ name }) => name)
+  if (missing.length > 0) {
+    yield asAsked({ name: "docker", status: "fail", seen: `it cannot be used: see ${missing.join(", ")}` })
+    return
+  }
+  progress.show("running a block in a container")
+  yield* (await checkSandbox({ image, dockerHost, dockerContext }, signal)).map(asAsked)
 }
 
 async function lookAtEngine(options: DoctorOptions, signal: AbortSignal): Promise<HealthCheck[]> {

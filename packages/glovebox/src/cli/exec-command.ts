@@ -1,30 +1,35 @@
-import { Command, InvalidArgumentError, Option } from "commander"
+import { Command } from "commander"
 import { GloveboxError } from "../core/index.ts"
-import { DockerCommandLineCodeExecutor } from "../executors/docker/index.ts"
-import type { CodeBlock, CodeResult } from "../executors/index.ts"
-import { loadPolicy, parseDuration } from "../policy/index.ts"
+import type {
+  ChosenExecutor,
+  CodeBlock,
+  CodeResult,
+  CreateExecutorOptions,
+  ExecutorDescription,
+  RichOutput,
+} from "../executors/index.ts"
 import { languageOf } from "./code-language.ts"
 import { CommandFailure, EXIT_USAGE } from "./command-failure.ts"
 import type { CommandOutput } from "./command-output.ts"
 import { describeEnd } from "./describe-end.ts"
-import { withEngineOptions } from "./engine-options.ts"
 import { watchInterrupts } from "./interrupts.ts"
-import { ProgressLine, pullReporter } from "./progress-line.ts"
+import { ProgressLine } from "./progress-line.ts"
 import { readCode } from "./read-code.ts"
+import {
+  SANDBOXES,
+  type SandboxOptions,
+  openExecutor,
+  sandboxOption,
+  withSandboxOptions,
+} from "./sandbox-options.ts"
 import { selectBlocks } from "./select-blocks.ts"
 
 const EXIT_NO_READER = 141
-const SANDBOXES = ["docker"] as const
 
-interface ExecOptions {
+interface ExecOptions extends SandboxOptions {
+  readonly code?: string
   readonly lang?: string
-  readonly sandbox: (typeof SANDBOXES)[number]
-  readonly policy?: string
-  readonly image?: string
-  readonly timeout?: string
-  readonly workDir?: string
-  readonly dockerHost?: string
-  readonly dockerContext?: string
+  readonly dangerouslyRunOnHost?: true
   readonly json?: true
 }
 
@@ -34,19 +39,14 @@ export function execCommand(output: CommandOutput): Command {
     .summary("run code in the sandbox")
     .description("Run a script, or the fenced blocks of a markdown file, in the sandbox.")
     .argument("[file]", "what to run; - or nothing for stdin")
+    .option("-c, --code <text>", "run this in place of a file; Python, unless --lang says else")
     .option("-l, --lang <name>", "its language, or markdown; else by the extension or the #! line")
-    .addOption(
-      new Option("-s, --sandbox <name>", "where to run it").choices(SANDBOXES).default("docker" as const),
-    )
-    .option("-p, --policy <file>", "what the code may do (default: deny-all)")
-    .option("-i, --image <name>", "the image, in place of the policy's")
-    .option(
-      "-t, --timeout <time>",
-      "how long each block may run, such as 30s, in place of the policy's",
-      aTime,
-    )
-    .option("-w, --work-dir <folder>", "its files go in, and those that the code changes come out")
-  return withEngineOptions(command)
+  const sandbox = sandboxOption(
+    SANDBOXES,
+    "where to run it; auto is docker where an engine answers, else wasm",
+  ).default("auto")
+  return withSandboxOptions(command, sandbox)
+    .option("--dangerously-run-on-host", "what --sandbox local, which is no sandbox, needs")
     .option("--json", "print the result as one JSON object, when it is there")
     .addHelpText(
       "after",
@@ -72,12 +72,13 @@ async function exec(
   output: CommandOutput,
   signal: AbortSignal,
 ): Promise<void> {
-  const code = await readCode(file, { stdin: process.stdin, signal })
-  const { blocks, notes } = selectBlocks(code, languageOf(code, options.lang))
-  await using executor = await createExecutor(options, signal)
+  checkHost(options)
+  const { blocks, notes } = await readBlocks(file, options, signal)
+  using progress = new ProgressLine(output.stderr)
+  await using executor = await openExecutor(options, forOneRun(options), { output, progress, signal })
   for (const note of notes) output.note(note)
-  const result = await run(executor, blocks, { isStreamed: !options.json, output, signal })
-  if (options.json) output.print(JSON.stringify(withoutContents(result)))
+  const result = await run(executor, blocks, { isStreamed: !options.json, output, progress, signal })
+  if (options.json) output.print(JSON.stringify(forPrograms(result, executor.describe())))
   for (const line of describeEnd(result.blocks, blocks.length, executor.policy.fields.limits))
     output.note(line)
   if (options.workDir !== undefined && result.artifactsTruncated) {
@@ -86,45 +87,67 @@ async function exec(
   output.exitCode = result.exitCode
 }
 
-async function createExecutor(
-  options: ExecOptions,
+async function readBlocks(
+  file: string | undefined,
+  { code, lang }: ExecOptions,
   signal: AbortSignal,
-): Promise<DockerCommandLineCodeExecutor> {
-  const { image, timeout, workDir, dockerHost, dockerContext } = options
-  const policy = options.policy === undefined ? undefined : await loadPolicy(options.policy, { signal })
-  try {
-    return new DockerCommandLineCodeExecutor({
-      policy,
-      image,
-      timeout,
-      workDir,
-      dockerHost,
-      dockerContext,
-      // One run: what is made ready for the next would be thrown away.
-      pool: false,
-      interpreter: "fresh",
-      deleteTmpFiles: true,
-      ...(workDir === undefined && !options.json ? { carry: false } : {}),
+): Promise<ReturnType<typeof selectBlocks>> {
+  if (code === undefined) {
+    const read = await readCode(file, { stdin: process.stdin, signal })
+    return selectBlocks(read, languageOf(read, lang))
+  }
+  if (file !== undefined) {
+    throw new CommandFailure(`Both a file, ${file}, and --code were given: name one.`, {
+      exitCode: EXIT_USAGE,
     })
-  } catch (cause) {
-    if (!GloveboxError.is(cause)) throw cause
-    // The policy's file was valid, so it is the options in its place that are not.
-    throw new CommandFailure(cause.message, { cause, exitCode: EXIT_USAGE })
+  }
+  if (code.trim() === "") throw new CommandFailure("--code is empty: there is nothing to run.")
+  const given = { text: code, name: "--code" }
+  return selectBlocks(given, languageOf(given, lang ?? "python"))
+}
+
+function checkHost({ sandbox, dangerouslyRunOnHost }: ExecOptions): void {
+  if (sandbox === "local" && !dangerouslyRunOnHost) {
+    throw new CommandFailure(
+      "local is no sandbox: the code would run on this machine itself, with all your rights. Use --sandbox docker, bubblewrap or wasm; for code that you trust as your own, add --dangerously-run-on-host.",
+      { exitCode: EXIT_USAGE },
+    )
+  }
+  if (sandbox !== "local" && dangerouslyRunOnHost) {
+    throw new CommandFailure("--dangerously-run-on-host is for --sandbox local, and nothing else.", {
+      exitCode: EXIT_USAGE,
+    })
+  }
+}
+
+// What is made ready for a next run would be thrown away.
+function forOneRun({ workDir, json, dangerouslyRunOnHost }: ExecOptions): CreateExecutorOptions {
+  const once = { pool: false, deleteTmpFiles: true } as const
+  return {
+    docker: { ...once, interpreter: "fresh" },
+    jupyter: { deleteTmpFiles: true },
+    bubblewrap: { ...once, interpreter: "fresh" },
+    wasm: once,
+    dangerouslyRunOnHost,
+    ...(workDir === undefined && !json ? { carry: false } : {}),
   }
 }
 
 async function run(
-  executor: DockerCommandLineCodeExecutor,
+  executor: ChosenExecutor,
   blocks: readonly CodeBlock[],
   {
     isStreamed,
     output,
+    progress,
     signal,
-  }: { readonly isStreamed: boolean; readonly output: CommandOutput; readonly signal: AbortSignal },
+  }: {
+    readonly isStreamed: boolean
+    readonly output: CommandOutput
+    readonly progress: ProgressLine
+    readonly signal: AbortSignal
+  },
 ): Promise<CodeResult> {
-  using progress = new ProgressLine(output.stderr)
-  const describePull = pullReporter()
-  using _pulls = executor.on("pull", (event) => progress.show(describePull(event.progress)))
   progress.show("starting the sandbox")
   let result: CodeResult | undefined
   for await (const event of executor.stream(blocks, { signal })) {
@@ -138,13 +161,14 @@ async function run(
   throw new GloveboxError("SANDBOX_LOST", "The run ended without a result.")
 }
 
-function withoutContents(result: CodeResult): object {
+function forPrograms(result: CodeResult, { sandbox, because, tried }: ExecutorDescription): object {
   const artifacts = result.artifacts.map(({ path, size, sha256 }) => ({ path, size, sha256 }))
-  return { ...result, artifacts }
+  const blocks = result.blocks.map((block) => ({ ...block, outputs: block.outputs?.map(withoutBytes) }))
+  const outputs = result.outputs?.map(withoutBytes)
+  return { ...result, blocks, artifacts, outputs, chosen: { sandbox, because, tried } }
 }
 
-function aTime(text: string): string {
-  const ms = parseDuration(text)
-  if (ms === undefined || ms === 0) throw new InvalidArgumentError("Write a time such as 30s, 500ms or 2m.")
-  return text
+// A picture is in the artifact that it names.
+function withoutBytes(output: RichOutput): object {
+  return { ...output, data: output.data instanceof Uint8Array ? undefined : output.data }
 }

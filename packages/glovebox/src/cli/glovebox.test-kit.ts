@@ -6,7 +6,7 @@ import { promisify } from "node:util"
 
 const run = promisify(execFile)
 const root = fileURLToPath(new URL("../../../..", import.meta.url))
-const bin = fileURLToPath(new URL("../../bin/glovebox.js", import.meta.url))
+export const bin = fileURLToPath(new URL("../../bin/glovebox.js", import.meta.url))
 
 export const IMAGE = process.env["GLOVEBOX_SANDBOX_IMAGE"] ?? "glovebox/sandbox:py3"
 
@@ -26,9 +26,16 @@ export function startGlovebox(...args: string[]): ChildProcessWithoutNullStreams
   return spawn(process.execPath, [bin, ...args])
 }
 
-/** Runs the command to its end; `input` is its stdin. */
-export async function glovebox(args: readonly string[], input = ""): Promise<Ended> {
-  const child = startGlovebox(...args)
+/** As on a machine that has no Docker. */
+export const NO_ENGINE: NodeJS.ProcessEnv = { DOCKER_HOST: "unix:///nonexistent/docker.sock" }
+
+/** Runs the command to its end; `input` is its stdin, and `env` is added to the environment. */
+export async function glovebox(
+  args: readonly string[],
+  input = "",
+  env: NodeJS.ProcessEnv = {},
+): Promise<Ended> {
+  const child = spawn(process.execPath, [bin, ...args], { env: { ...process.env, ...env } })
   child.stdin.end(input)
   return ended(child)
 }

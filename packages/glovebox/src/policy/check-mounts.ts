@@ -58,7 +58,7 @@ export async function checkMounts(policy: SandboxPolicy, options: CheckMountsOpt
 
 async function findPlaces(home: string | undefined): Promise<Places> {
   // An unset HOME is an empty text, which every path would start with.
-  const candidates = [home ?? homedir(), userInfo().homedir]
+  const candidates = [home ?? homedir(), accountHome()]
   const named = candidates.filter((path) => isAbsolute(path) && clean(path) !== "/").map(clean)
   const homes = [...named, ...(await Promise.all(named.map(real)))]
   const parents = homes.map((path) => dirname(path)).filter((path) => path !== "/")
@@ -67,6 +67,15 @@ async function findPlaces(home: string | undefined): Promise<Places> {
     homes,
     homeParents: [...HOMES, ...parents],
     exempt: [...temporary, ...homes.filter((path) => path === "/root")],
+  }
+}
+
+// A user without an account, as in many containers, has none.
+function accountHome(): string {
+  try {
+    return userInfo().homedir
+  } catch {
+    return ""
   }
 }
 

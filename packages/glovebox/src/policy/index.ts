@@ -1,6 +1,7 @@
 export { type CheckMountsOptions, checkMounts } from "./check-mounts.ts"
 export { loadPolicy, parsePolicy } from "./load-policy.ts"
 export type { PolicyChange } from "./policy-diff.ts"
-export type { PolicyFields, PolicyInput } from "./policy-schema.ts"
+export { type PolicyFields, type PolicyInput, TIERS, type Tier } from "./policy-schema.ts"
+export { checkTier } from "./check-tier.ts"
 export { SandboxPolicy } from "./sandbox-policy.ts"
 export { formatBytes, formatDuration, parseBytes, parseDuration } from "./units.ts"

@@ -39,6 +39,7 @@ export function comparePolicies(before: PolicyFields, after: PolicyFields): read
       after.isolation ?? "any",
       isolationEffect(before, after),
     ),
+    ...compareTiers(before.tiers, after.tiers),
   ]
 }
 
@@ -156,6 +157,13 @@ function isolationEffect(before: PolicyFields, after: PolicyFields): Effect {
 
 function strength({ isolation }: PolicyFields): number {
   return isolation ? STRENGTH.indexOf(isolation) : -1
+}
+
+// Without a list every kind may run the code.
+function compareTiers(before: PolicyFields["tiers"], after: PolicyFields["tiers"]): PolicyChange[] {
+  if (before && after) return compareSets("tiers", before, after)
+  const [from, to] = [before, after].map((tiers) => tiers?.join(", ") ?? "any")
+  return changed("tiers", from ?? "any", to ?? "any", after ? "narrows" : "widens")
 }
 
 function changed(path: string, from: string, to: string, effect: Effect): PolicyChange[] {

@@ -14,6 +14,7 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
     "env",
     "runtime",
     "isolation",
+    "tiers",
   ],
   limits: ["wall", "memory", "cpus", "pids", "workspace", "files", "output"],
   mounts: ["source", "target", "mode"],

@@ -109,6 +109,10 @@ const networkSchema = z.union([
   }),
 ])
 
+/** Kinds of sandbox, from the strongest to none at all. */
+export const TIERS = ["docker", "jupyter", "bubblewrap", "wasm", "local"] as const
+export type Tier = (typeof TIERS)[number]
+
 /** What a sandbox may do. Every default is the closed one: `{}` denies all. */
 export const policySchema = z.strictObject({
   image: z.string().regex(IMAGE, "is not the name of an image").default("python:3-slim"),
@@ -150,6 +154,12 @@ export const policySchema = z.strictObject({
     .default("auto"),
   /** The weakest boundary that will do; a backend that is weaker refuses. */
   isolation: z.enum(["vm", "userspace-kernel", "container", "wasm"]).optional(),
+  /** The kinds of sandbox that may run the code; all others refuse. */
+  tiers: z
+    .array(z.enum(TIERS))
+    .min(1, "an empty list lets nothing run: leave it out, or name a sandbox")
+    .transform((tiers) => TIERS.filter((tier) => tiers.includes(tier)))
+    .optional(),
 })
 
 export type PolicyInput = z.input<typeof policySchema>

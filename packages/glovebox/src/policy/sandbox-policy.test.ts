@@ -54,7 +54,9 @@ describe("SandboxPolicy", () => {
     expect(hash({ network: { allow: ["B.com:1", "a.com:1"] } })).toBe(
       hash({ network: { allow: ["a.com:1", "b.com:1"] } }),
     )
+    expect(hash({ tiers: ["wasm", "docker", "wasm"] })).toBe(hash({ tiers: ["docker", "wasm"] }))
     const others: PolicyInput[] = [
+      { tiers: ["docker"] },
       {},
       { env: { A: "1" } },
       { env: { A: "2" } },
@@ -90,6 +92,10 @@ describe("SandboxPolicy", () => {
     [{ image: "python:3 --privileged" }, /image: is not the name/],
     [{ runtime: "../runc" }, /runtime/],
     [{ isolation: "none" }, /isolation/],
+    [{ tiers: [] }, /tiers: an empty list lets nothing run/],
+    [{ tiers: ["dokcer"] }, /tiers\.0/],
+    [{ tiers: "docker" }, /tiers/],
+    [{ tier: ["docker"] }, /did you mean "tiers"\?/],
     [{ user: "4294967296:4294967296" }, /too large/],
     [{ mounts: [{ source: "/a:/b", target: "/c" }] }, /without colons/],
     [{ mounts: [{ source: "/a", target: "/b,readonly=false" }] }, /commas/],
@@ -150,6 +156,7 @@ describe("widenings", () => {
       image: "node:22",
       limits: { memory: "64MiB" },
       isolation: "vm",
+      tiers: ["docker", "local"],
       user: "1000:1000",
     })
     expect(policy.widenings()).toEqual([])
@@ -205,6 +212,16 @@ describe("diff", () => {
     expect(diff({ user: "0:0" }, { user: "0:1000" })).toEqual(["user: 0:0 -> 0:1000 (narrows)"])
     expect(diff({ runtime: "runsc" }, { runtime: "auto" })).toEqual(["runtime: runsc -> auto (widens)"])
     expect(diff({ runtime: "runc" }, { runtime: "runsc" })).toEqual(["runtime: runc -> runsc (narrows)"])
+  })
+
+  it("knows a kind of sandbox more, one less, and a list that is gone", () => {
+    expect(diff({ tiers: ["docker", "bubblewrap"] }, { tiers: ["docker", "wasm"] })).toEqual([
+      "tiers: absent -> wasm (widens)",
+      "tiers: bubblewrap -> absent (narrows)",
+    ])
+    expect(diff({ tiers: ["wasm", "docker"] }, {})).toEqual(["tiers: docker, wasm -> any (widens)"])
+    expect(diff({}, { tiers: ["docker"] })).toEqual(["tiers: any -> docker (narrows)"])
+    expect(diff({ tiers: ["docker"] }, { tiers: ["docker"] })).toEqual([])
   })
 
   it("never prints the value of a variable", () => {

@@ -1,0 +1,82 @@
+import { Command } from "commander"
+import { forbiddenBy } from "../executors/factory/choose-tier.ts"
+import { probeTier } from "../executors/factory/probe-tier.ts"
+import { SandboxPolicy, loadPolicy } from "../policy/index.ts"
+import type { CommandOutput } from "./command-output.ts"
+import { watchInterrupts } from "./interrupts.ts"
+import { ProgressLine } from "./progress-line.ts"
+import { replLoop } from "./repl/repl-loop.ts"
+import { ReplSession } from "./repl/repl-session.ts"
+import { type SandboxOptions, openExecutor, sandboxOption, withSandboxOptions } from "./sandbox-options.ts"
+
+const STATEFUL = ["jupyter", "wasm"] as const
+type Stateful = (typeof STATEFUL)[number]
+
+type ReplOptions = Omit<SandboxOptions, "sandbox"> & { readonly sandbox?: Stateful }
+
+/** `glovebox repl`: Python, cell by cell, in a sandbox that keeps its variables. */
+export function replCommand(output: CommandOutput): Command {
+  const command = new Command("repl")
+    .summary("run Python cell by cell in the sandbox")
+    .description(
+      "Type Python, or pipe it in; each cell runs in one sandbox, which keeps variables and files.",
+    )
+  const sandbox = sandboxOption(STATEFUL, "where to run it (default: jupyter where it works, else wasm)")
+  return withSandboxOptions(command, sandbox)
+    .addHelpText(
+      "after",
+      `
+Ctrl-C interrupts a cell, Ctrl-D leaves, :help tells the rest. With input from a pipe
+it goes on after a cell that fails, and exits with 1 if one did.`,
+    )
+    .action(async (options: ReplOptions) => {
+      using interrupts = watchInterrupts()
+      const signal = AbortSignal.any([interrupts.signal, output.stdout.gone])
+      try {
+        await repl(options, output, signal)
+      } catch (error) {
+        if (!signal.aborted) throw error
+        output.exitCode = interrupts.exitCode ?? 141
+      }
+    })
+}
+
+async function repl(options: ReplOptions, output: CommandOutput, signal: AbortSignal): Promise<void> {
+  const input = process.stdin
+  const isTerminal = input.isTTY && output.stdout.isTerminal
+  using progress = new ProgressLine(output.stderr)
+  progress.show("looking for a sandbox")
+  const { sandbox, because } = await chooseStateful(options, signal)
+  const more = { wasm: { isolation: "session", pool: false } } as const
+  await using executor = await openExecutor({ ...options, sandbox }, more, { output, progress, signal })
+  if (because !== undefined) output.note(`${because}; so this is ${sandbox}`)
+  progress.show("starting the sandbox")
+  await executor.start({ signal })
+  progress.clear()
+  const session = new ReplSession({ executor, output, workDir: options.workDir })
+  if (isTerminal) output.print(`Python in ${sandbox}: ${executor.describe().what}. :help for help.`)
+  await replLoop({ session, output, input, isTerminal, signal })
+  if (!isTerminal && session.hasFailed) output.exitCode = 1
+}
+
+/** The sandbox that is asked for, or a kernel where that works and may; tells why it is not. */
+async function chooseStateful(
+  options: ReplOptions,
+  signal: AbortSignal,
+): Promise<{ readonly sandbox: Stateful; readonly because?: string }> {
+  const { sandbox, image, dockerHost, dockerContext } = options
+  if (sandbox !== undefined) return { sandbox }
+  // Only a kernel has an engine and an image.
+  if ([image, dockerHost, dockerContext].some((option) => option !== undefined)) return { sandbox: "jupyter" }
+  const policy =
+    options.policy === undefined ? new SandboxPolicy() : await loadPolicy(options.policy, { signal })
+  const forbidden = forbiddenBy(policy, "jupyter")
+  if (forbidden !== undefined) return { sandbox: "wasm", because: forbidden }
+  if (forbiddenBy(policy, "wasm") !== undefined) return { sandbox: "jupyter" }
+  const { isAvailable, detail } = await probeTier("jupyter", {
+    image: policy.fields.image,
+    pull: "never",
+    signal,
+  })
+  return isAvailable ? { sandbox: "jupyter" } : { sandbox: "wasm", because: detail }
+}

@@ -1,0 +1,73 @@
+import type { SandboxPolicy, Tier } from "../../policy/index.ts"
+import type { CodeBlock } from "../code-block.ts"
+import type { CodeExecutor, ExecuteOptions, StreamOptions } from "../code-executor.ts"
+import type { CodeResult } from "../code-result.ts"
+import type { ExecutionEvent } from "../execution-event.ts"
+import type { ChosenTier, TriedTier } from "./choose-tier.ts"
+import type { PolicedExecutor } from "./make-executor.ts"
+import { TIER_NOTES } from "./tier-notes.ts"
+
+/** Which sandbox an executor has, and what that means. */
+export interface ExecutorDescription {
+  readonly sandbox: Tier
+  /** What it is, in a few words. */
+  readonly what: string
+  readonly because: string
+  /** What came before it and was not taken. */
+  readonly tried: readonly TriedTier[]
+  readonly protects: readonly string[]
+  readonly doesNotProtectAgainst: readonly string[]
+}
+
+/** An executor of the kind that was chosen. */
+export class ChosenExecutor implements CodeExecutor {
+  readonly #executor: PolicedExecutor
+  readonly #chosen: ChosenTier
+
+  constructor(executor: PolicedExecutor, chosen: ChosenTier) {
+    this.#executor = executor
+    this.#chosen = chosen
+  }
+
+  get policy(): SandboxPolicy {
+    return this.#executor.policy
+  }
+
+  /** Which sandbox it is, why, and what it does not protect against. */
+  describe(): ExecutorDescription {
+    const { tier, because, tried } = this.#chosen
+    return { sandbox: tier, because, tried, ...TIER_NOTES[tier] }
+  }
+
+  /** What to tell a model of the functions that its code can import. */
+  describeFunctions(): string {
+    return this.#executor.describeFunctions()
+  }
+
+  async start(options?: { readonly signal?: AbortSignal | undefined }): Promise<void> {
+    await this.#executor.start(options)
+  }
+
+  async stop(): Promise<void> {
+    await this.#executor.stop()
+  }
+
+  async restart(): Promise<void> {
+    await this.#executor.restart()
+  }
+
+  async executeCodeBlocks(blocks: readonly CodeBlock[], options?: ExecuteOptions): Promise<CodeResult> {
+    return this.#executor.executeCodeBlocks(blocks, options)
+  }
+
+  stream(
+    blocks: readonly CodeBlock[],
+    options?: StreamOptions,
+  ): AsyncGenerator<ExecutionEvent, void, undefined> {
+    return this.#executor.stream(blocks, options)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#executor[Symbol.asyncDispose]()
+  }
+}
