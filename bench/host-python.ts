@@ -1,6 +1,6 @@
 import { execFile, spawn } from "node:child_process"
 import { promisify } from "node:util"
-import { BenchError } from "../bench-error.ts"
+import { BenchError } from "./bench-error.ts"
 import { checkPrinted } from "./programs.ts"
 
 /** The path of an interpreter itself: a shim of a version manager costs many times what Python does. */

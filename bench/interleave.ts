@@ -1,4 +1,4 @@
-import { median } from "../median.ts"
+import { median } from "./median.ts"
 import { quietWindow } from "./quiet-window.ts"
 
 type Times<Name extends string> = Partial<Record<Name, number>>

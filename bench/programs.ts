@@ -7,6 +7,9 @@ export const IMPORTS = [
   PRINT,
 ].join("\n")
 
+/** Work for the processor alone. */
+export const LOOP = ["total = 0", "for number in range(1_000_000): total += number & 1", PRINT].join("\n")
+
 export const SPINNER = [
   "import signal",
   "signal.signal(signal.SIGTERM, signal.SIG_IGN)",

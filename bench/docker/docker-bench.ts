@@ -12,7 +12,7 @@ import {
 } from "./docker-report.ts"
 import { EngineBed } from "./engine-bed.ts"
 import { measureGvisor } from "./gvisor.ts"
-import { findHostPython } from "./host-python.ts"
+import { findHostPython } from "../host-python.ts"
 import { measureIdleContainerBytes } from "./idle-memory.ts"
 import { cleanUpWhenInterrupted } from "./interrupt.ts"
 import { measureKill } from "./kill.ts"

@@ -1,6 +1,6 @@
 import type { EngineBed } from "./engine-bed.ts"
 import { EngineStream } from "./internals.ts"
-import { PRINT, checkPrinted } from "./programs.ts"
+import { PRINT, checkPrinted } from "../programs.ts"
 
 /** A container of the same settings by the engine's API alone: created, attached, started, run, removed. */
 export async function runInEngine(bed: EngineBed): Promise<{ resultMs: number; removedMs: number }> {

@@ -1,8 +1,8 @@
 import { GloveboxError } from "glovebox/core"
 import type { EngineBed } from "./engine-bed.ts"
-import { runOnHost } from "./host-python.ts"
-import { interleave, timed } from "./interleave.ts"
-import { PRINT } from "./programs.ts"
+import { runOnHost } from "../host-python.ts"
+import { interleave, timed } from "../interleave.ts"
+import { PRINT } from "../programs.ts"
 import { ROUNDS } from "./settings.ts"
 import { SettlingExecutor } from "./settling-executor.ts"
 

@@ -1,6 +1,6 @@
 import { median } from "../median.ts"
 import type { EngineBed } from "./engine-bed.ts"
-import { SPINNER } from "./programs.ts"
+import { SPINNER } from "../programs.ts"
 import { SettlingExecutor } from "./settling-executor.ts"
 
 const SAMPLES = 7

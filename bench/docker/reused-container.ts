@@ -2,7 +2,7 @@ import { chmod, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import type { EngineBed } from "./engine-bed.ts"
 import { EngineStream, WORKSPACE } from "./internals.ts"
-import { PRINT, checkPrinted } from "./programs.ts"
+import { PRINT, checkPrinted } from "../programs.ts"
 
 /** A kept container into which code goes as with AutoGen: a file in a mounted folder, and an exec of it. */
 export class ReusedContainer implements AsyncDisposable {

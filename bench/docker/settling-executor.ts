@@ -4,7 +4,7 @@ import type {
   DockerCommandLineCodeExecutorOptions,
 } from "glovebox/executors/docker"
 import type { EngineBed } from "./engine-bed.ts"
-import { checkPrinted } from "./programs.ts"
+import { checkPrinted } from "../programs.ts"
 
 const WARM_MS = 400
 const SETTLE_LIMIT_MS = 60_000

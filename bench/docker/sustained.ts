@@ -1,5 +1,5 @@
 import type { EngineBed } from "./engine-bed.ts"
-import { PRINT } from "./programs.ts"
+import { PRINT } from "../programs.ts"
 import { LOAD_SECONDS } from "./settings.ts"
 import { SettlingExecutor } from "./settling-executor.ts"
 
