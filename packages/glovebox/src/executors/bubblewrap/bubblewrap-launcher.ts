@@ -1,5 +1,5 @@
 import { GloveboxError } from "../../core/index.ts"
-import { runInitCommand } from "../docker/init-command.ts"
+import { runInitCommand } from "../sandbox/init-command.ts"
 import type { Language } from "../languages.ts"
 import type { SandboxLauncher } from "../sandbox/sandbox-launcher.ts"
 import type { Sandbox } from "../sandbox/sandbox.ts"

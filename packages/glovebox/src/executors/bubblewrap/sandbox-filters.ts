@@ -1,6 +1,6 @@
 import { GloveboxError } from "../../core/index.ts"
 import type { PolicyFields } from "../../policy/index.ts"
-import { seccompProfile } from "../docker/seccomp-profile.ts"
+import { seccompProfile } from "../sandbox/seccomp-profile.ts"
 import type { CallRule } from "./call-rules.ts"
 import type { LimitPlan } from "./limit-plan.ts"
 import { readProfile } from "./read-profile.ts"

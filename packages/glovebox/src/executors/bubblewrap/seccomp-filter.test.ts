@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { seccompProfile } from "../docker/seccomp-profile.ts"
+import { seccompProfile } from "../sandbox/seccomp-profile.ts"
 import { disassemble, verdictOf } from "./bpf-evaluator.test-kit.ts"
 import { JUMP_EQUAL, jump } from "./bpf.ts"
 import type { ArgumentTest, CallRules } from "./call-rules.ts"

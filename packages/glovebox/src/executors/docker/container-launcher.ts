@@ -20,7 +20,7 @@ import { findImage } from "./find-image.ts"
 import { AgentProgramMissing, type SandboxContainer, launchContainer } from "./launch-container.ts"
 import { NAME_LABEL, ownerLabels } from "./ownership.ts"
 import { OomWatch } from "./oom-watch.ts"
-import { runInitCommand } from "./init-command.ts"
+import { runInitCommand } from "../sandbox/init-command.ts"
 import { LIBRARY, WHEELS, prepareImage } from "./prepared-image.ts"
 import { sweepOrphans } from "./sweep-orphans.ts"
 

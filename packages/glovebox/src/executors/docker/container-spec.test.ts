@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest"
 import { failureOf } from "../../core/failure-of.test-kit.ts"
 import { type PolicyInput, SandboxPolicy } from "../../policy/index.ts"
 import { type ContainerSpec, type ContainerSpecInput, containerSpec } from "./container-spec.ts"
-import { seccompProfile } from "./seccomp-profile.ts"
+import { seccompProfile } from "../sandbox/seccomp-profile.ts"
 
 const MiB = 1024 ** 2
 

@@ -3,7 +3,7 @@ import { posix } from "node:path"
 import type { PolicyFields } from "../../policy/index.ts"
 import { GloveboxError } from "../../core/index.ts"
 import { isGvisor } from "./choose-runtime.ts"
-import { seccompProfile } from "./seccomp-profile.ts"
+import { seccompProfile } from "../sandbox/seccomp-profile.ts"
 
 const TMP_BYTES = 64 * 1024 ** 2
 const TMP_FILES = 16_384

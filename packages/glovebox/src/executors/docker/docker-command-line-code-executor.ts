@@ -1,5 +1,5 @@
 import { TypedEmitter } from "../../internal/typed-emitter.ts"
-import type { PolicyChange, SandboxPolicy } from "../../policy/index.ts"
+import { type PolicyChange, type SandboxPolicy, checkTier } from "../../policy/index.ts"
 import { describeFunctions } from "../functions/functions-module.ts"
 import { chooseWorkspace } from "../sandbox/choose-workspace.ts"
 import type { RunningExecutor } from "../sandbox/running-executor.ts"
@@ -30,6 +30,7 @@ export class DockerCommandLineCodeExecutor extends SandboxExecutor {
 
   constructor(given: DockerCommandLineCodeExecutorOptions = {}) {
     const options = readDockerOptions(given)
+    checkTier(options.policy, "docker")
     const { languages, isolation } = options
     const workspace = chooseWorkspace(options)
     super({ languages, concurrency: isolation === "session" ? 1 : options.concurrency, workspace })

@@ -10,7 +10,7 @@ import { WORKSPACE } from "../sandbox/workspace-folder.ts"
 import type { DockerOptions } from "./docker-options.ts"
 import type { Engine, EngineImage } from "./engine.ts"
 import type { SandboxContainer } from "./launch-container.ts"
-import { runSetupCommand } from "./setup-command.ts"
+import { runSetupCommand } from "../sandbox/setup-command.ts"
 
 export const PREPARED_LABEL = "org.glovebox.prepared"
 /** Where the functions and their packages are, on the read-only root. */

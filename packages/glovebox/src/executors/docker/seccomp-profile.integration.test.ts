@@ -4,7 +4,7 @@ import { arch, tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { seccompProfile } from "./seccomp-profile.ts"
+import { seccompProfile } from "../sandbox/seccomp-profile.ts"
 
 const run = promisify(execFile)
 

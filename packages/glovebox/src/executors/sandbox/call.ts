@@ -58,6 +58,7 @@ export async function runCall(options: CallOptions): Promise<CallEnd> {
       language: block.tag,
       codeFile: block.file,
     })
+    if (agent.prepare) await abortable(agent.prepare(block.argv), AbortSignal.any([signal, agent.lost]))
     void agent.put([{ path: block.file, content: block.content, executable: false }])
     const isLast = index === blocks.length - 1
     const { onOutput, finish } = outputEvents(index, options.onEvent)

@@ -350,6 +350,8 @@ export class FramedAgent implements SandboxAgent {
     if (work.kind === "run" && id !== work.id) throw broken("the failure of another block")
     if (work.kind === "run") this.#endRun(work)
     else this.#take()
+    // Without its files it could not be run.
+    if (work.kind === "run" && work.failure) return work.fail(work.failure)
     const isMissing = program !== undefined
     work.fail(
       new GloveboxError(

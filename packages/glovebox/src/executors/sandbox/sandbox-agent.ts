@@ -45,6 +45,8 @@ export interface SandboxAgent {
   readonly facts: Readonly<Record<string, unknown>>
   /** Aborts, with the reason, when the container is gone or has misbehaved. */
   readonly lost: AbortSignal
+  /** Makes sure that what runs such a block is started, which is no part of the block's time. */
+  prepare?(argv: readonly string[]): Promise<void>
   put(files: Iterable<WorkspaceFile>): Promise<void>
   remove(paths: readonly string[]): void
   /** Resolves when nothing of the block is left. */

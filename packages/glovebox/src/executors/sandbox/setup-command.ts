@@ -1,12 +1,19 @@
+import type { SandboxPolicy } from "../../policy/index.ts"
 import type { BlockResult } from "../code-result.ts"
-import { runBlock } from "../sandbox/block-run.ts"
-import type { DockerOptions } from "./docker-options.ts"
-import type { SandboxAgent } from "../sandbox/sandbox-agent.ts"
+import type { LanguageTable } from "../languages.ts"
+import { runBlock } from "./block-run.ts"
+import type { SandboxAgent } from "./sandbox-agent.ts"
+
+/** What a command of ours is held to. */
+export interface SetupOptions {
+  readonly policy: SandboxPolicy
+  readonly languages: LanguageTable
+}
 
 /** Runs a command of ours, not of the code, in a container that is being set up. */
 export async function runSetupCommand(
   agent: SandboxAgent,
-  { policy, languages }: Pick<DockerOptions, "policy" | "languages">,
+  { policy, languages }: SetupOptions,
   argv: readonly string[],
   signal: AbortSignal = agent.lost,
 ): Promise<BlockResult> {

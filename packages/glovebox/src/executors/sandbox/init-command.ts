@@ -1,12 +1,11 @@
 import { GloveboxError } from "../../core/index.ts"
-import type { DockerOptions } from "./docker-options.ts"
-import type { SandboxAgent } from "../sandbox/sandbox-agent.ts"
-import { runSetupCommand } from "./setup-command.ts"
+import type { SandboxAgent } from "./sandbox-agent.ts"
+import { type SetupOptions, runSetupCommand } from "./setup-command.ts"
 
 /** Runs the user's own command in a new container, before any code; a failure of it fails the container. */
 export async function runInitCommand(
   agent: SandboxAgent,
-  options: Pick<DockerOptions, "policy" | "languages" | "initCommand">,
+  options: SetupOptions & { readonly initCommand?: string | undefined },
   signal?: AbortSignal,
 ): Promise<void> {
   if (options.initCommand === undefined) return
