@@ -4,6 +4,12 @@ const shared = {
   exclude: ["**/node_modules/**", "**/dist/**"],
 }
 
+// Sandboxes that need no engine: their tests run beside those of the engine, which wait for it most of the time.
+const processes = ["bubblewrap", "local", "wasm"].map(
+  (tier) => `packages/glovebox/src/executors/${tier}/**/*.integration.test.ts`,
+)
+const serial = { testTimeout: 120_000, hookTimeout: 120_000, fileParallelism: false }
+
 const resolve = { conditions: ["@glovebox/source"] }
 const ssr = { resolve: { conditions: ["@glovebox/source"] } }
 
@@ -32,11 +38,11 @@ export default defineConfig({
           ...shared,
           name: "integration",
           include: ["**/*.integration.test.ts"],
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
-          fileParallelism: false,
+          exclude: [...shared.exclude, ...processes],
+          ...serial,
         },
       },
+      { resolve, ssr, test: { ...shared, name: "processes", include: processes, ...serial } },
     ],
   },
 })

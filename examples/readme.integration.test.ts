@@ -26,6 +26,13 @@ it.skipIf(!hasEngine)("README's main command prints what the README says", async
   expect(stdout).toBe(block("text", "<!-- main command -->"))
 })
 
+it("README's main command does so without an engine too, in the embedded sandbox", async () => {
+  const env = { ...process.env, DOCKER_HOST: "unix:///nonexistent/docker.sock" }
+  const { stdout, stderr } = await run("npm", ["start", "--silent"], { cwd: root, env })
+  expect(stdout).toBe(block("text", "<!-- main command -->"))
+  expect(stderr).toContain("start: without a Docker engine this runs in the embedded sandbox")
+})
+
 it.skipIf(!hasEngine).each([
   ["## Run code in the box", "[1, 4, 9, 16, 25]\n"],
   ["## Agents live in a runtime", "Hello, Ada!\n"],

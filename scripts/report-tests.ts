@@ -13,16 +13,15 @@ const reportSchema = z.object({
   ),
 })
 
-const [file = ""] = process.argv.slice(2)
-const report = reportSchema.parse(JSON.parse(readFileSync(file, "utf8")))
-const tests = report.testResults.flatMap((suite) =>
-  suite.assertionResults.map((test) => ({ ...test, file: suite.name })),
-)
+const suites = process.argv
+  .slice(2)
+  .flatMap((file) => reportSchema.parse(JSON.parse(readFileSync(file, "utf8"))).testResults)
+const tests = suites.flatMap((suite) => suite.assertionResults.map((test) => ({ ...test, file: suite.name })))
 const passed = tests.filter(({ status }) => status === "passed")
 const failed = tests.filter(({ status }) => status === "failed")
 const skipped = tests.filter(({ status }) => status !== "passed" && status !== "failed")
 // A file that cannot even be loaded has no tests to fail.
-const broken = report.testResults.filter(
+const broken = suites.filter(
   ({ status, assertionResults }) => status === "failed" && assertionResults.length === 0,
 )
 

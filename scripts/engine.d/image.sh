@@ -6,8 +6,11 @@ IMAGE_ID=
 IMAGE_RECIPE=
 IMAGE_WHY=
 
+# The texts that the default image is made by.
+RECIPES=("$ENGINE_LIB/recipe.sh")
+
 recipe_hash() {
-  if command -v sha256sum >/dev/null; then sha256sum; else shasum -a 256; fi <"$ENGINE_LIB/recipe.sh" | cut -c 1-16
+  cat "${RECIPES[@]}" | if command -v sha256sum >/dev/null; then sha256sum; else shasum -a 256; fi | cut -c 1-16
 }
 
 same_architecture() {

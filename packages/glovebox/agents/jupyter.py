@@ -19,13 +19,21 @@ class Kernel:
         self.number, self.is_ready, self.said, self.asked = number, False, b"", None
         self.started, self.key = time.monotonic(), os.urandom(16).hex()
         self.shell = self.iopub = None
+        # Processes that were ended while the kernel stood still, and of which it may be the parent.
+        self.killed = set()
         self.folder = tempfile.mkdtemp(prefix="glovebox-kernel-", dir="/tmp")
         ports = {channel + "_port": index for index, channel in enumerate(CHANNELS, 1)}
         connection = dict(ports, transport="ipc", ip=self.folder + "/channel", key=self.key, signature_scheme="hmac-sha256")
         with open(self.folder + "/connection.json", "w") as file:
             json.dump(connection, file)
-        block = Block()
-        block.spawn(find_program("python3"), ["python3", "-c", source, self.folder], environment, oom_score)
+        block, (heard, self.acknowledge) = Block(), os.pipe()
+        os.set_blocking(self.acknowledge, False)
+        os.set_inheritable(heard, True)
+        try:
+            argv = ["python3", "-c", source, self.folder, str(heard)]
+            block.spawn(find_program("python3"), argv, environment, oom_score)
+        finally:
+            os.close(heard)
         self.pid, self.out, self.err = block.pid, block.out, block.err
         for file in (self.out, self.err):
             os.set_blocking(file, False)
@@ -61,6 +69,13 @@ class Kernel:
             except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
                 pass
 
+    def go_on(self):
+        """Lets the code go on that has shown something."""
+        try:
+            os.write(self.acknowledge, b".")
+        except OSError:
+            pass
+
     def sockets(self):
         return [socket.FD for socket in (self.shell, self.iopub) if socket]
 
@@ -69,7 +84,7 @@ class Kernel:
         for socket in (self.shell, self.iopub):
             if socket:
                 socket.close()
-        for file in (self.out, self.err):
+        for file in (self.out, self.err, self.acknowledge):
             if file is not None:
                 os.close(file)
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -85,10 +100,10 @@ class Cell(Block):
 
 
 class Wait(Block):
-    """A block that is over when the kernel is ready, or cannot be."""
+    """A block that is over when the kernel is ready, or cannot be; or then runs what had to wait for it."""
 
-    def __init__(self, id, before):
-        self.id, self.before = id, before
+    def __init__(self, id, before, then=None):
+        self.id, self.before, self.then = id, before, then
         self.pid = self.status = self.job = self.out = self.err = None
 
 
@@ -182,12 +197,16 @@ class JupyterAgent(Agent):
                     statuses[pid] = status
             except ChildProcessError:
                 pass
-            others = [pid for pid in living() if pid != keep]
+            states = process_states()
+            stands = states.pop(keep, "X") in "Tt"
+            others = [pid for pid, state in states.items() if state not in "ZX"]
             if keep in statuses or time.monotonic() > until:
                 statuses.update(sweep())
                 return statuses
-            if not others:
+            # One that was killed does not stand: it is on its way out.
+            if not others and stands:
                 return statuses
+            self.kernel.killed.update(others)
             for pid in others:
                 try:
                     os.kill(pid, signal.SIGKILL)
@@ -200,17 +219,15 @@ class JupyterAgent(Agent):
     def do_run(self, payload):
         request = decode(payload)
         id, argv = request.get("id"), request.get("argv")
-        if request.get("how") == "kernel":
+        if request.get("how") not in ("kernel", "cell"):
+            return super().do_run(payload)
+        if request["how"] == "kernel" or not (self.kernel and self.kernel.is_ready):
             if not self.kernel:
                 self.start_kernel()
-            self.block = Wait(id, self.limits.read())
+            self.block = Wait(id, self.limits.read(), payload if request["how"] == "cell" else None)
             return None
-        if request.get("how") != "cell":
-            return super().do_run(payload)
         if not (isinstance(argv, list) and len(argv) == 2 and isinstance(argv[1], str)):
             raise Refusal("argv must be a program and a file", id=id)
-        if not (self.kernel and self.kernel.is_ready):
-            raise Refusal("there is no kernel: %s" % (self.trouble or "it is not ready"), id=id)
         try:
             code = read_file(self.workspace, argv[1]).decode("utf-8", "replace")
         except (OSError, ValueError) as error:
@@ -221,7 +238,9 @@ class JupyterAgent(Agent):
         os.kill(kernel.pid, signal.SIGCONT)
         file = os.path.join(self.settings["workspace"], argv[1])
         content = {"code": code.replace("\r\n", "\n"), "silent": False, "store_history": True, "user_expressions": {}}
-        block.request = kernel.ask("execute_request", dict(content, allow_stdin=False, stop_on_error=False), {"file": file})
+        metadata = {"file": file, "killed": sorted(kernel.killed)}
+        kernel.killed.clear()
+        block.request = kernel.ask("execute_request", dict(content, allow_stdin=False, stop_on_error=False), metadata)
         self.block = block
 
     # A cell that runs.
@@ -249,11 +268,11 @@ class JupyterAgent(Agent):
         if self.block.status is None:
             self.hear_kernel(self.block)
 
-    def relay_cell(self):
+    def relay_cell(self, limit=OUTBOX_HIGH):
         """Whatever the cell wrote so far; an end of a stream is an end of the kernel, or the code closed it."""
         for name, kind in (("out", b"o"), ("err", b"e")):
             file = getattr(self.block, name)
-            while file is not None and len(self.outbox) < OUTBOX_HIGH:
+            while file is not None and len(self.outbox) < limit:
                 try:
                     data = os.read(file, CHUNK)
                 except BlockingIOError:
@@ -276,14 +295,14 @@ class JupyterAgent(Agent):
             if not message:
                 break
             kind, request, _, content = message
-            if request != block.request:
-                continue
-            if kind == "status" and len(content) < SMALL and b'"idle"' in content:
+            if kind in RICH:
+                # What was printed before it comes before it, and what is printed after it waits for it.
+                self.relay_cell(limit=2 * OUTBOX_HIGH)
+                if request == block.request:
+                    self.send_rich(kind, content)
+                kernel.go_on()
+            elif kind == "status" and request == block.request and len(content) < SMALL and b'"idle"' in content:
                 block.is_idle = True
-            elif kind in RICH:
-                # What was printed before it comes before it.
-                self.relay_cell()
-                self.send_rich(kind, content)
         while True:
             message = kernel.hear(kernel.shell)
             if not message:
@@ -327,6 +346,9 @@ class JupyterAgent(Agent):
                 block.status = statuses.get(block.pid, signal.SIGKILL)
             if self.kernel.pid in statuses:
                 self.after_loss(statuses)
+            elif not self.kernel.is_ready:
+                # It is still on its way, and only then stands still.
+                os.kill(self.kernel.pid, signal.SIGCONT)
         elif block.kill_at is None:
             block.kill_at = time.monotonic() + self.settings["grace"]
             self.interrupt(block.kernel)
@@ -394,6 +416,9 @@ class JupyterAgent(Agent):
         if not self.kernel and wait.status is None:
             self.send(b"e", (self.trouble or "the kernel ended").encode()[:CHUNK])
             wait.status = 1 << 8
+        elif self.kernel and self.kernel.is_ready and wait.then:
+            self.block = None
+            self.do("X", wait.then)
         elif self.kernel and self.kernel.is_ready:
             wait.status = 0
 
@@ -443,15 +468,15 @@ def read_all(file):
     return data
 
 
-def living():
-    """Every process but this one that is not only waiting to be reaped."""
-    found = []
+def process_states():
+    """The state of every process but this one, as the kernel names it."""
+    states = {}
     for name in os.listdir("/proc"):
         if name.isdigit() and name != "1":
-            state = read_text("/proc/%s/stat" % name).rpartition(")")[2].split()
-            if state and state[0] not in ("Z", "X"):
-                found.append(int(name))
-    return found
+            fields = read_text("/proc/%s/stat" % name).rpartition(")")[2].split()
+            if fields:
+                states[int(name)] = fields[0]
+    return states
 
 
 main(JupyterAgent)

@@ -7,7 +7,7 @@ sys.path[:1] = [entry for entry in sys.path[:1] if entry]
 UNUSED = ("debugpy", "jedi")
 sys.modules.update(dict.fromkeys(UNUSED))
 
-import fcntl, importlib, io, os, shutil, subprocess, threading, time, traceback
+import fcntl, gc, importlib, io, os, select, shutil, subprocess, threading, time, traceback
 
 from IPython.core import interactiveshell
 from IPython.core.error import UsageError
@@ -30,25 +30,25 @@ SAVED_FROM = 600
 class Stream(io.TextIOWrapper):
     """Whole lines at once, and the beginning of a line a moment later: what is printed is there when the kernel is killed."""
 
-    waiting = threading.Event()
+    # No lock or event: an interrupt in the wrong moment would leave it locked for good.
+    is_late = False
 
     def write(self, text):
         count = super().write(text)
-        if "\n" not in text:
-            Stream.waiting.set()
+        Stream.is_late = True
         return count
 
     @staticmethod
     def flush_late():
         while True:
-            Stream.waiting.wait()
-            Stream.waiting.clear()
             time.sleep(FLUSH_AFTER)
-            for stream in STREAMS.values():
-                try:
-                    stream.flush()
-                except (OSError, ValueError):
-                    pass
+            if Stream.is_late:
+                Stream.is_late = False
+                for stream in tuple(STREAMS.values()):
+                    try:
+                        stream.flush()
+                    except (OSError, ValueError):
+                        pass
 
 
 def open_stream(fd, errors):
@@ -95,6 +95,28 @@ def own_frames(tb):
         else:
             at = at.tb_next
     return tb
+
+
+def is_ended_child(pid):
+    try:
+        return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    except ChildProcessError:
+        return False
+
+
+def reap(killed):
+    """Takes leave of children that were ended from outside; whoever holds one is to hear how it ended."""
+    if not any(map(is_ended_child, killed)):
+        return
+    getattr(subprocess, "_cleanup", lambda: None)()
+    if "multiprocessing.process" in sys.modules:
+        sys.modules["multiprocessing.process"].active_children()
+    left = {pid for pid in killed if is_ended_child(pid)}
+    for thing in gc.get_objects() if left else ():
+        if isinstance(thing, subprocess.Popen) and thing.pid in left:
+            thing.poll()
+    for pid in filter(is_ended_child, left):
+        os.waitpid(pid, os.WNOHANG)
 
 
 class Shell(ZMQInteractiveShell):
@@ -159,18 +181,18 @@ class Kernel(IPythonKernel):
     shell_class = Type(Shell)
 
     async def execute_request(self, stream, ident, parent):
-        self.prepare(str((parent.get("metadata") or {}).get("file") or "<cell>"))
+        metadata = parent.get("metadata") or {}
+        self.prepare(metadata.get("file") or "<cell>", metadata.get("killed") or ())
         await super().execute_request(stream, ident, parent)
 
-    def prepare(self, file):
+    def prepare(self, file, killed):
         """What a program finds that is started from its file."""
         mend_streams()
+        reap(killed)
         self.shell.code_file = self.shell.user_ns["__file__"] = file
         sys.argv = [file]
         self.shell.exit_code = 1
         importlib.invalidate_caches()
-        # Processes that ended while this one stood still.
-        getattr(subprocess, "_cleanup", lambda: None)()
 
     def finish_metadata(self, parent, metadata, reply_content):
         metadata["exit"] = 0 if reply_content.get("status") == "ok" else self.shell.exit_code
@@ -181,6 +203,37 @@ class Kernel(IPythonKernel):
 
     def getpass(self, prompt="", stream=None):
         raise EOFError(NO_INPUT)
+
+
+class InOrder:
+    """Sends what is shown, and waits until it was taken: it goes another way than what is printed after it."""
+
+    KINDS = ("display_data", "execute_result", "update_display_data", "clear_output")
+    PATIENCE = 10
+
+    def __init__(self, session, file):
+        self.send, self.file, self.pid = session.send, file, os.getpid()
+        os.set_inheritable(file, False)
+        os.set_blocking(file, False)
+
+    def __call__(self, stream, message, *args, **options):
+        kind = message if isinstance(message, str) else message["header"]["msg_type"]
+        if kind not in self.KINDS or os.getpid() != self.pid:
+            return self.send(stream, message, *args, **options)
+        self.forget()
+        sent = self.send(stream, message, *args, **options)
+        try:
+            select.select([self.file], [], [], self.PATIENCE)
+        except (OSError, ValueError):
+            pass
+        return sent
+
+    def forget(self):
+        """Answers to what an interrupt kept from waiting."""
+        try:
+            os.read(self.file, 65536)
+        except OSError:
+            pass
 
 
 class App(IPKernelApp):
@@ -195,13 +248,14 @@ def quiet(text, *args, warn=interactiveshell.warn, **options):
         warn(text, *args, **options)
 
 
-def main(folder):
+def main(folder, acknowledged):
     take_streams()
     threading.Thread(target=Stream.flush_late, daemon=True).start()
     os.environ.setdefault("MPLCONFIGDIR", os.path.join(folder, "matplotlib"))
     if os.path.isdir(FONTS) and not os.path.exists(os.environ["MPLCONFIGDIR"]):
         shutil.copytree(FONTS, os.environ["MPLCONFIGDIR"])
-    os.mkdir(os.path.join(folder, "ipython"))
+    os.environ["IPYTHONDIR"] = os.path.join(folder, "ipython")
+    os.mkdir(os.environ["IPYTHONDIR"])
     interactiveshell.warn = quiet
     config = Config()
     config.HistoryManager.enabled = False
@@ -209,15 +263,16 @@ def main(folder):
     config.Application.log_level = 40
     app = App.instance(
         config=config,
-        ipython_dir=os.path.join(folder, "ipython"),
         connection_file=os.path.join(folder, "connection.json"),
         kernel_class=Kernel,
     )
     app.initialize([])
+    del os.environ["IPYTHONDIR"]
+    app.session.send = InOrder(app.session, acknowledged)
     app.shell.user_ns.update({"exit": sys.exit, "quit": sys.exit})
     app.shell.user_ns_hidden.update({"exit": sys.exit, "quit": sys.exit, "__file__": None})
     sys.stdout.write("ready\n")
     app.start()
 
 
-main(sys.argv[1])
+main(sys.argv[1], int(sys.argv[2]))

@@ -37,3 +37,14 @@ describe("the root entry", () => {
     expect([...packages].filter((name) => FORBIDDEN_BUILTINS.has(name))).toEqual([])
   })
 })
+
+describe("the executors' entry", () => {
+  const { files, packages } = importsOf(fileURLToPath(new URL("executors/index.ts", import.meta.url)))
+
+  it("reaches the factory, and none of the kinds: each is loaded when it is the one", () => {
+    expect([...files].some((file) => file.endsWith("executors/factory/make-executor.ts"))).toBe(true)
+    const kinds = /\/executors\/(?:docker|jupyter|bubblewrap|wasm|local)\//
+    expect([...files].filter((file) => kinds.test(file))).toEqual([])
+    expect([...packages].filter((name) => name === "dockerode" || name === "node:child_process")).toEqual([])
+  })
+})

@@ -1,3 +1,5 @@
+import type { RichOutput } from "./rich-output.ts"
+
 /** How a block came to its end. */
 export type Termination =
   | "exit"
@@ -28,6 +30,8 @@ export interface BlockResult {
   /** Whether the middle of the output was left out. */
   readonly truncated: boolean
   readonly durationMs: number
+  /** What the code showed beside its text; only of executors that can. */
+  readonly outputs?: readonly RichOutput[] | undefined
 }
 
 /** A file that the code made or changed. */
@@ -73,5 +77,11 @@ export interface CodeResult {
   readonly artifactsTruncated: boolean
   /** The file of the first block, relative to the workspace. */
   readonly codeFile: string
+  /** What all blocks showed beside their text; only of executors that can. */
+  readonly outputs?: readonly RichOutput[] | undefined
+  /** Whether variables of earlier calls, or of this one, are gone; only of executors that keep them. */
+  readonly stateLost?: boolean | undefined
+  /** How that came, in a sentence. */
+  readonly stateLostBecause?: string | undefined
   readonly sandbox: SandboxReport
 }

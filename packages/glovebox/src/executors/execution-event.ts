@@ -1,4 +1,5 @@
 import type { Artifact, BlockResult, CodeResult } from "./code-result.ts"
+import type { RichOutput } from "./rich-output.ts"
 
 /** What happens while code runs, in order; the last is `finished`. */
 export type ExecutionEvent =
@@ -10,6 +11,7 @@ export type ExecutionEvent =
       readonly codeFile: string
     }
   | OutputEvent
+  | DisplayEvent
   | { readonly type: "block-finished"; readonly block: number; readonly result: BlockResult }
   | { readonly type: "artifact"; readonly artifact: Artifact }
   | { readonly type: "finished"; readonly result: CodeResult }
@@ -21,4 +23,14 @@ export interface OutputEvent {
   readonly text: string
   /** The same as it came; it may end within a character, whose text then comes with the next. */
   readonly bytes: Uint8Array
+}
+
+/** Something that the code shows beside its text; only of executors that can. */
+export interface DisplayEvent {
+  readonly type: "display"
+  readonly block: number
+  /** New, in the place of what was shown under the same id, or in the place of all that the block showed so far. */
+  readonly action: "show" | "update" | "clear"
+  /** All forms of it; empty for a clear. */
+  readonly outputs: readonly RichOutput[]
 }

@@ -1,12 +1,13 @@
-import { randomBytes } from "node:crypto"
 import { constants } from "node:fs"
-import { lstat, mkdir, open, readdir, rename, rm, rmdir } from "node:fs/promises"
-import { dirname, join, resolve } from "node:path"
+import { lstat, mkdir, open, readdir } from "node:fs/promises"
+import { join, resolve } from "node:path"
 import { GloveboxError } from "../core/index.ts"
 import { formatBytes } from "../policy/index.ts"
+import { removeWorkspaceFile } from "./remove-workspace-file.ts"
 import type { WorkspaceFile } from "./workspace-file.ts"
-import { workspacePath } from "./workspace-path.ts"
+import { isWorkspacePath } from "./workspace-path.ts"
 import type { Workspace, WorkspaceChanges, WorkspaceLimits } from "./workspace.ts"
+import { writeWorkspaceFile } from "./write-workspace-file.ts"
 
 /** A workspace in a folder of the host. Links in it are neither followed nor carried. */
 export class FolderWorkspace implements Workspace {
@@ -35,8 +36,8 @@ export class FolderWorkspace implements Workspace {
   async apply({ files, removed }: WorkspaceChanges): Promise<boolean> {
     await this.#makeRoot()
     if (!(await this.#fits(files, removed))) return false
-    for (const path of removed) await this.#remove(path)
-    for (const file of files) await this.#write(file)
+    for (const path of removed) await removeWorkspaceFile(this.#root, path)
+    for (const file of files) await writeWorkspaceFile(this.#root, file)
     return true
   }
 
@@ -46,7 +47,7 @@ export class FolderWorkspace implements Workspace {
   async *#walk(folder: string): AsyncGenerator<string> {
     for (const entry of await readdir(join(this.#root, folder), { withFileTypes: true })) {
       const path = folder === "" ? entry.name : `${folder}/${entry.name}`
-      if (!isSafe(path)) continue
+      if (!isWorkspacePath(path)) continue
       if (entry.isDirectory()) yield* this.#walk(path)
       else if (entry.isFile()) yield path
     }
@@ -92,86 +93,11 @@ export class FolderWorkspace implements Workspace {
     }
   }
 
-  async #write({ path, content, executable }: WorkspaceFile): Promise<void> {
-    await this.#makeParents(path)
-    const target = join(this.#root, path)
-    const temporary = join(dirname(target), `.glovebox-${randomBytes(8).toString("hex")}`)
-    try {
-      const handle = await open(temporary, "wx", executable ? 0o755 : 0o644)
-      try {
-        await handle.writeFile(content)
-      } finally {
-        await handle.close()
-      }
-      const found = await lstat(target).catch(() => undefined)
-      if (found?.isDirectory()) await this.#makeRoom(target)
-      // Takes the place of a link instead of writing where it leads.
-      await rename(temporary, target)
-    } catch (error) {
-      await rm(temporary, { force: true })
-      throw error
-    }
-  }
-
-  async #makeParents(path: string): Promise<void> {
-    const parts = path.split("/").slice(0, -1)
-    let folder = this.#root
-    for (const part of parts) {
-      folder = join(folder, part)
-      const found = await lstat(folder).catch(() => undefined)
-      if (found?.isDirectory()) continue
-      if (found?.isSymbolicLink()) throw this.#linkRefused(folder)
-      if (found) await rm(folder)
-      await mkdir(folder)
-    }
-  }
-
-  async #remove(path: string): Promise<void> {
-    const parts = path.split("/")
-    for (let depth = 1; depth < parts.length; depth += 1) {
-      const found = await lstat(join(this.#root, ...parts.slice(0, depth))).catch(() => undefined)
-      if (!found?.isDirectory()) return
-    }
-    const found = await lstat(join(this.#root, path)).catch(() => undefined)
-    if (!found?.isFile()) return
-    await rm(join(this.#root, path))
-    for (let depth = parts.length - 1; depth > 0; depth -= 1) {
-      // Only an empty one goes.
-      await rmdir(join(this.#root, ...parts.slice(0, depth))).catch(() => {})
-    }
-  }
-
-  // What the sandbox never saw stays: links, and names that it does not take.
-  async #makeRoom(folder: string): Promise<void> {
-    await rmdir(folder).catch((cause: unknown) => {
-      throw new GloveboxError(
-        "WORKSPACE_FAILED",
-        `${folder} is a folder that holds more than the sandbox knows of, and the sandbox made a file of that name. Move it away.`,
-        { cause },
-      )
-    })
-  }
-
-  #linkRefused(path: string): GloveboxError {
-    return new GloveboxError(
-      "WORKSPACE_FAILED",
-      `${path} is a link, and a file of the sandbox would be written through it; that is refused.`,
-    )
-  }
-
   #tooLarge(): GloveboxError {
     const { maxFiles, maxBytes } = this.#limits
     return new GloveboxError(
       "WORKSPACE_FAILED",
       `${this.#root} holds more than ${formatBytes(maxBytes)} or ${maxFiles} files, which is too much to carry into the sandbox. Mount large data read-only (policy.mounts), or raise carry, limits.workspace and limits.memory, which bound it.`,
     )
-  }
-}
-
-function isSafe(path: string): boolean {
-  try {
-    return workspacePath(path) === path
-  } catch {
-    return false
   }
 }

@@ -9,8 +9,13 @@ export type {
   SandboxReport,
   Termination,
 } from "./code-result.ts"
-export type { ExecutionEvent, OutputEvent } from "./execution-event.ts"
+export type { DisplayEvent, ExecutionEvent, OutputEvent } from "./execution-event.ts"
+export { createExecutor } from "./create-executor.ts"
+export type { TriedTier } from "./factory/choose-tier.ts"
+export type { ChosenExecutor, ExecutorDescription } from "./factory/chosen-executor.ts"
+export type { CreateExecutorOptions, SandboxChoice } from "./factory/create-executor-options.ts"
 export { describeFunctions } from "./functions/functions-module.ts"
 export { type PythonFunction, pythonFunction, pythonFunctionFromFile } from "./functions/python-function.ts"
 export type { PythonImport } from "./functions/python-import.ts"
+export type { RichContent, RichOutput } from "./rich-output.ts"
 export { DEFAULT_LANGUAGES, type Language, type LanguageOptions } from "./languages.ts"

@@ -18,6 +18,15 @@ export function workspacePath(name: string): string {
   return parts.join("/")
 }
 
+/** Whether a path below the workspace is one that it takes, written as it is kept. */
+export function isWorkspacePath(path: string): boolean {
+  try {
+    return workspacePath(path) === path
+  } catch {
+    return false
+  }
+}
+
 function problemOf(name: string): string | undefined {
   if (name.trim() === "") return "it is empty"
   if (Buffer.byteLength(name) > MAX_BYTES) return `it has more than ${MAX_BYTES} bytes`

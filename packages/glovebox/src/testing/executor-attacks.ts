@@ -16,13 +16,19 @@ import type { TestRunner } from "./test-runner.ts"
  * executorAttacks({ describe, it, after: afterAll }, { name: "mine", create, languages: ["python"], features })
  */
 export function executorAttacks(runner: TestRunner, subject: ExecutorSubject): void {
+  // They kill all that they can reach: without a wall, that is everything on the machine that runs the tests.
+  if (subject.features.processes && !subject.features.hardened) {
+    throw new Error(
+      `The attacks are not run on ${subject.name}: it has no wall, and they would hit this machine.`,
+    )
+  }
   defineSuite(runner, subject, "attacks", {
     links: defineLinks,
     ...(subject.features.processes ? { processes: defineProcesses } : {}),
     limits: defineLimits,
     agent: defineAgent,
     names: defineNames,
-    residue: defineResidue,
+    ...(subject.features.session || !subject.features.processes ? {} : { residue: defineResidue }),
     walls: defineWalls,
   })
 }

@@ -36,6 +36,8 @@ export interface ExecutorFeatures {
   readonly hardened: boolean
   /** This machine's /proc shows the sandbox's processes. */
   readonly hostSeesProcesses: boolean
+  /** Python runs in an interpreter that lives from call to call and has files of its own. @default false */
+  readonly kernel?: boolean | undefined
 }
 
 /** An executor under test. */

@@ -48,7 +48,8 @@ const PYTHON: Programs = {
   print: (text) => python(`print(${literal(text)}, end="")`),
   printError: (text) => python(`import sys\nprint(${literal(text)}, end="", file=sys.stderr)`),
   exit: (code) => python(`import sys\nsys.exit(${code})`),
-  write: (path, text) => python(`open(${literal(path)}, "w").write(${literal(text)})`),
+  // Not as an expression: a notebook would print its value.
+  write: (path, text) => python(`with open(${literal(path)}, "w") as file: file.write(${literal(text)})`),
   show: (path) =>
     python(
       `import os\npath = ${literal(path)}\nprint(open(path).read() if os.path.exists(path) else "absent", end="")`,

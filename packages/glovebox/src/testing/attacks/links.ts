@@ -47,7 +47,7 @@ print(os.path.islink(${literal(name)}), os.path.lexists(${literal(target)}), ope
     const blocks = [
       python(`import os
 os.mkdir(${literal(name)})
-open(${literal(`${name}/__main__.py`)}, "w").write("print('planted')")`),
+open(${literal(`${name}/__main__.py`)}, "w").write("print('planted')");`),
       python(code),
     ]
     const outcome = await settled(shared().executeCodeBlocks(blocks))

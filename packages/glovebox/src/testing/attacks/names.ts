@@ -6,7 +6,7 @@ import type { Suite } from "../suite.ts"
 const CLEAN = python(`import os, shutil
 for name in os.listdir(b"."):
     if name.startswith(b"tmp_code_"): continue
-    os.system("chmod -R u+rwx .")
+    if hasattr(os, "system"): os.system("chmod -R u+rwx .")
     try: shutil.rmtree(name) if os.path.isdir(name) and not os.path.islink(name) else os.remove(name)
     except OSError: pass`)
 
@@ -35,7 +35,7 @@ os.mkdir(b"folder-\\xff"); make(b"folder-\\xff/in")`),
     await succeed(shared(), CLEAN)
   })
 
-  it("special files are no artifacts and block nobody", async () => {
+  itIf(subject.features.processes, "special files are no artifacts and block nobody", async () => {
     const { artifacts, stdout } = await within(
       succeed(
         shared(),
@@ -47,7 +47,7 @@ for kind, number in ((0o020666, os.makedev(1, 5)), (0o060666, os.makedev(8, 0)))
     except OSError: pass
 open("unreadable", "w").write("x"); os.chmod("unreadable", 0)
 os.mkdir("closed"); open("closed/in", "w").write("x"); os.chmod("closed", 0)
-open("regular", "w").write("x")`),
+open("regular", "w").write("x");`),
       ),
       40,
       "the call",
@@ -82,7 +82,11 @@ open("leaf", "w").write("x")`),
     assert.equal(exitCode, 0)
     assert.ok(artifacts.some(({ path }) => path === "shallow"))
     await stillWorks(shared(), programs.print)
-    await succeed(shared(), python(`import os\nos.system("rm -rf deep shallow")`))
+    await succeed(
+      shared(),
+      python(`import os
+if hasattr(os, "system"): os.system("rm -rf deep shallow")`),
+    )
   })
 
   itIf(

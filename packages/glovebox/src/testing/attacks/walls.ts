@@ -95,9 +95,10 @@ print(json.dumps({name: status[name].split()[0] for name in ("CapInh", "CapPrm",
 
 function networkProbe(port: number, addresses: readonly string[]): string {
   return `import os, socket, struct
+RAW, SEQPACKET = getattr(socket, "SOCK_RAW", 3), getattr(socket, "SOCK_SEQPACKET", 5)
 def attempt(what, action):
     try: print("OPEN", what, action())
-    except (OSError, UnicodeError): pass
+    except (OSError, UnicodeError, AttributeError): pass
 def connect(address, port):
     with socket.create_connection((address, port), timeout=1) as link: return link.getpeername()
 for address in [*${literal(addresses)}, "172.17.0.1", "host.docker.internal", "gateway.docker.internal", "127.0.0.1", "::1", "localhost"]:
@@ -110,7 +111,7 @@ def datagram(address):
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as link: return link.sendto(b"x", (address, 53))
 for address in ("8.8.8.8", "172.17.0.1", "255.255.255.255"):
     attempt("udp " + address, lambda: datagram(address))
-for family, kind in ((40, socket.SOCK_STREAM), (17, socket.SOCK_RAW), (socket.AF_INET, socket.SOCK_RAW), (38, socket.SOCK_SEQPACKET), (31, socket.SOCK_RAW)):
+for family, kind in ((40, socket.SOCK_STREAM), (17, RAW), (socket.AF_INET, RAW), (38, SEQPACKET), (31, RAW)):
     attempt(f"family {family}", lambda: socket.socket(family, kind))
 for name in os.listdir("/sys/class/net") if os.path.isdir("/sys/class/net") else []:
     if name != "lo": print("OPEN interface", name)

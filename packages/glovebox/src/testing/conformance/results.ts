@@ -10,7 +10,7 @@ export function defineResults({ it, itIf, shared, subject, programs }: Suite): v
     const block = programs.print("hello\n")
     const result = await succeed(shared(), block)
     const hash = createHash("sha256").update(block.code).digest("hex")
-    const { sandbox, durationMs, blocks, ...rest } = result
+    const { sandbox, durationMs, blocks, outputs = [], stateLost = false, ...rest } = result
     const text = { output: "hello\n", stdout: "hello\n", stderr: "" }
     assert.deepEqual(rest, {
       ...text,
@@ -22,7 +22,8 @@ export function defineResults({ it, itIf, shared, subject, programs }: Suite): v
       codeFile: `tmp_code_${hash}.${programs.extension}`,
     })
     assert.equal(blocks.length, 1)
-    const { durationMs: ofBlock, ...block0 } = blocks[0]!
+    const { durationMs: ofBlock, outputs: shown = [], ...block0 } = blocks[0]!
+    assert.deepEqual([outputs, shown, stateLost], [[], [], false])
     assert.deepEqual(block0, {
       ...text,
       language: programs.language,

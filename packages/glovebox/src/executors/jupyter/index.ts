@@ -1,0 +1,2 @@
+export { DockerJupyterCodeExecutor } from "./docker-jupyter-code-executor.ts"
+export type { DockerJupyterCodeExecutorOptions } from "./jupyter-options.ts"
