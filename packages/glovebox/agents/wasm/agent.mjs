@@ -1,51 +1,90 @@
 import { readFile } from "node:fs/promises"
 import { FileError } from "./errno.mjs"
-import { FrameReader } from "./frames.mjs"
 import { GuestThread } from "./guest-thread.mjs"
+import { Input } from "./input.mjs"
 import { MemoryFiles } from "./memory-files.mjs"
 import { Output } from "./output.mjs"
+import { readFacts } from "./facts.mjs"
 import { Workspace } from "./workspace.mjs"
 
 const PAGE_BYTES = 65_536
-const config = JSON.parse(process.argv[2])
+// Failures are part of the work here, and nobody reads where they came from.
+Error.stackTraceLimit = 0
 
+const input = new Input()
+const config = await input.config()
+const { env } = config
+const maxBytes = config.pages * PAGE_BYTES
+const isSession = config.isolation === "session"
 const output = new Output()
 const files = new MemoryFiles(config.files)
+if (config.library.source) files.addLibrary(`${config.library.name}.py`, config.library.source)
 const workspace = new Workspace(files)
-const isSession = config.isolation === "session"
 
-const pythonModule = await WebAssembly.compile(await readFile(config.python))
-let python = newPython()
+const modules = new Map()
+const guests = new Map()
+const KILLED = { code: null, signal: 9, limits: [] }
+const LANGUAGES = { python3: "python", node: "javascript" }
+
+async function guestFor(language) {
+  const running = guests.get(language)
+  if (running && !running.isOver) return running
+  const guest = new GuestThread({ setup: await setupOf(language), files, output, maxBytes })
+  guests.set(language, guest)
+  return guest
+}
+
+async function setupOf(language) {
+  if (language === "python") {
+    return {
+      language,
+      env,
+      module: await compiled(config.python),
+      library: config.library.source ? "/lib/glovebox" : "",
+    }
+  }
+  const { quickjs, typescript } = config
+  return { language, env, maxBytes, quickjs, typescript, module: await compiled(config.quickjsWasm) }
+}
+
+async function compiled(path) {
+  let module = modules.get(path)
+  if (!module) modules.set(path, (module = await WebAssembly.compile(await readFile(path))))
+  return module
+}
 
 // What the host asks for is done one after the other; only the order to kill does not wait.
 let turn = Promise.resolve()
 let job
 
-function newPython() {
-  return new GuestThread({
-    setup: { module: pythonModule, env: config.env },
-    files,
-    output,
-    maxBytes: config.pages * PAGE_BYTES,
-  })
-}
-
-async function run(current, { id, argv }) {
+async function run(current, { id, argv, how }) {
   files.wasFull = false
-  if (current.killed) return output.send("x", { id, code: null, signal: 9, limits: [] })
-  if (python.isOver) python = newPython()
-  current.guest = python
-  const end = await python.run(`${isSession ? "keep" : "once"} ${argv.at(-1)}`)
-  job = undefined
-  await output.send("x", { id, ...end })
+  const guest = await guestFor(LANGUAGES[argv[0]])
+  current.guest = guest
+  const end = current.killed ? KILLED : await (how === "kernel" ? started(guest) : runIn(guest, argv))
+  if (job === current) job = undefined
+  await output.send("x", { id, ...end, kernel: { number: 0, alive: guest.isWaiting } })
 }
 
-function put(type, payload) {
+async function runIn(guest, argv) {
+  const end = await guest.run(`${isSession ? "keep" : "once"} ${argv.at(-1)}`)
+  if (!isSession) void guest.end()
+  return end
+}
+
+async function started(guest) {
+  return guest.started.then(
+    () => ({ code: 0, signal: null, limits: [] }),
+    () => KILLED,
+  )
+}
+
+async function put(type, payload) {
   try {
     if (type === "D") return workspace.more(payload)
     const length = payload.readUInt16BE(0)
     const header = JSON.parse(payload.toString("utf8", 2, 2 + length))
-    workspace.put(header, payload.subarray(2 + length))
+    return workspace.put(header, payload.subarray(2 + length))
   } catch (error) {
     if (!(error instanceof FileError)) throw error
     const path = workspace.failed().slice(0, 1000)
@@ -64,39 +103,32 @@ async function collect(limits) {
   }
 }
 
+function kill() {
+  if (!job) return
+  job.killed = true
+  void job.guest?.kill()
+}
+
 function onFrame(type, payload) {
-  if (type === "N" || type === "W") return
-  if (type === "K") {
-    if (!job) return
-    job.killed = true
-    void job.guest?.kill()
-    return
-  }
-  const copy = Buffer.from(payload)
+  if (type === "K") return kill()
+  const work = workOf(type, payload)
+  if (work) turn = turn.then(work)
+}
+
+function workOf(type, payload) {
+  const json = () => JSON.parse(payload.toString("utf8"))
   if (type === "X") {
     const current = { killed: false, guest: undefined }
     job = current
-    turn = turn.then(() => run(current, JSON.parse(copy.toString("utf8"))))
-  } else if (type === "P" || type === "D") turn = turn.then(() => put(type, copy))
-  else if (type === "U") {
-    turn = turn.then(() => JSON.parse(copy.toString("utf8")).paths.forEach((path) => workspace.remove(path)))
-  } else if (type === "C") turn = turn.then(() => collect(JSON.parse(copy.toString("utf8"))))
+    return () => run(current, json())
+  }
+  if (type === "P" || type === "D") return () => put(type, payload)
+  if (type === "U") return () => json().paths.forEach((path) => workspace.remove(path))
+  if (type === "C") return () => collect(json())
+  return undefined
 }
 
+input.listen(onFrame)
+const python = await guestFor("python")
 await python.started
-const frames = new FrameReader(onFrame)
-process.stdin.on("data", (chunk) => frames.push(chunk))
-process.stdin.on("end", () => process.exit(0))
-await output.send("R", {
-  version: 1,
-  python: "3.12.0",
-  uid: 0,
-  gid: 0,
-  status: {},
-  programs: { python3: "python.wasm", node: "quickjs.wasm" },
-  interfaces: [],
-  root: { readOnly: true },
-  workspace: { bytes: config.files.maxBytes, files: config.files.maxFiles },
-  cgroup: { version: null, memory: config.pages * PAGE_BYTES, swap: null, pids: null, cpus: null },
-  ready: false,
-})
+await output.send("R", readFacts(config))

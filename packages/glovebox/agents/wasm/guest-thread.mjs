@@ -51,6 +51,11 @@ export class GuestThread {
     return this.#started.promise
   }
 
+  /** Whether it can be given work at once. */
+  get isWaiting() {
+    return this.#isWaiting && !this.#isOver
+  }
+
   get isOver() {
     return this.#isOver
   }
@@ -95,6 +100,7 @@ export class GuestThread {
     if (this.#isOver) return
     const { name, numbers, data } = this.#calls.asked()
     if (name === "next") return this.#onNext()
+    if (name === "finished") return this.#onFinished(numbers)
     if (name === "ended") return this.#onEnded(numbers, data)
     const stream = name === "read" || name === "write" ? this.#open.streamOf(numbers[0]) : undefined
     if (stream === "control") return name === "read" ? this.#onNext() : this.#onWord(data)
@@ -118,6 +124,12 @@ export class GuestThread {
     if (this.#hasStarted) return this.#finish(this.#endOf(this.#code))
     this.#hasStarted = true
     this.#started.resolve()
+  }
+
+  #onFinished([code, ranOutOfMemory]) {
+    this.#code = code & 0xff
+    if (ranOutOfMemory) this.#ranOutOfMemory = true
+    this.#calls.answer(ERRNO.SUCCESS)
   }
 
   #onWord(data) {
@@ -154,7 +166,9 @@ export class GuestThread {
 
   #endOf(code) {
     if (this.#ranOutOfMemory && code !== 0) return { code: null, signal: SIGKILL, limits: ["memory"] }
-    return code === undefined ? { code: null, signal: SIGABRT, limits: [] } : { code, signal: null, limits: [] }
+    return code === undefined
+      ? { code: null, signal: SIGABRT, limits: [] }
+      : { code, signal: null, limits: [] }
   }
 
   #onLost(error) {

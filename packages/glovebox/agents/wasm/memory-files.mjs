@@ -55,6 +55,17 @@ export class MemoryFiles {
     devices.entries.set("null", node(KIND.DEVICE, 0o666))
   }
 
+  /** Puts a module where programs can import it and not change it. */
+  addLibrary(name, source) {
+    const above = folder(this.root, true)
+    const library = folder(above, true)
+    const file = Object.assign(node(KIND.FILE, 0o444), { size: 0, pages: new Map(), isFixed: true })
+    this.root.entries.set("lib", above)
+    above.entries.set("glovebox", library)
+    library.entries.set(name, file)
+    this.write(file, 0, Buffer.from(source, "utf8"))
+  }
+
   /**
    * Follows a path from a folder. The last part need not exist; `name` is undefined where it is `.` or `..`.
    * A path cannot leave the root: above it is the root itself.
@@ -215,7 +226,7 @@ export class MemoryFiles {
     if (size === file.size) return
     if (size < file.size) {
       const kept = Math.ceil(size / PAGE)
-      for (const number of [...file.pages.keys()]) {
+      for (const number of file.pages.keys()) {
         if (number < kept) continue
         file.pages.delete(number)
         this.#pagesLeft += 1
@@ -265,7 +276,7 @@ export class MemoryFiles {
 function partsOf(path) {
   const parts = path.split("/").filter((part) => part !== "")
   if (path.endsWith("/") && parts.length > 0) parts.push(".")
-  return parts.reverse()
+  return parts.toReversed()
 }
 
 function checkWritable(at) {

@@ -35,7 +35,7 @@ export class OpenFiles {
 
   /** Gives back what is held; the guest is gone. */
   closeAll() {
-    for (const fd of [...this.#open.keys()]) this.close([fd])
+    for (const fd of this.#open.keys()) this.close([fd])
   }
 
   open([at, followsLast, how, flags, canRead, canWrite], data) {
@@ -53,6 +53,7 @@ export class OpenFiles {
     if (opened.kind === KIND.LINK) throw new FileError(ERRNO.LOOP)
     if (how & FOLDER && opened.kind !== KIND.FOLDER) throw new FileError(ERRNO.NOTDIR)
     if (opened.kind === KIND.FOLDER && (canWrite || how & TRUNCATE)) throw new FileError(ERRNO.ISDIR)
+    if (opened.isFixed && canWrite) throw new FileError(ERRNO.ROFS)
     if (how & TRUNCATE && opened.kind === KIND.FILE) this.#files.resize(opened, 0)
     this.#files.hold(opened)
     return [

@@ -3,114 +3,206 @@ import sys
 
 del sys.path[0]
 sys.dont_write_bytecode = True
-import builtins, os, types  # noqa: E402
+import _sitebuiltins, atexit, builtins, gc, os, types  # noqa: E402
+
+WORKSPACE = "/workspace"
+WARM_UP = """
+import sys
+class Warm:
+    def __init__(self, value): self.value = value
+def warm(*values, **named):
+    try: return [f"{Warm(value).value:>4}" for value in values if value] or named["missing"]
+    except KeyError as error: return {str(error): values, **named}
+    finally: pass
+warm(*range(9), key=1.5); warm(); sorted("warm up".split(), key=len)
+with open(__file__) as file: file.read()
+print(end="", flush=True)
+"""
 
 
-def _serve():
-    control = os.open("/dev/glovebox", os.O_RDWR)
-    workspace = "/workspace"
-    main = None
+class Permissions:
+    """WASI has no permissions: the host sends them in the upper half of the number of links, and is told changes."""
 
-    def tell(text):
-        os.write(control, os.fsencode(text))
+    TIMES = ("st_atime", "st_mtime", "st_ctime", "st_atime_ns", "st_mtime_ns", "st_ctime_ns")
 
-    def mode_of(result):
-        # WASI has no permissions: the host sends them in the upper half of the number of links.
-        values = list(result)
-        more = {name: getattr(result, name) for name in times}
-        values[0] |= (values[3] >> 16) & 0o777
-        values[3] &= 0xFFFF
-        return os.stat_result(values, more)
+    def __init__(self, tell):
+        self.tell = tell
+        self.access, self.stat = os.access, os.stat
+        for name in ("stat", "lstat", "fstat"):
+            setattr(os, name, self.with_mode(getattr(os, name)))
+        os.access, os.chmod = self.checked_access, self.chmod
+        os.supports_follow_symlinks.update((os.stat, os.access, os.chmod))
+        os.supports_fd.add(os.stat)
 
-    times = ("st_atime", "st_mtime", "st_ctime", "st_atime_ns", "st_mtime_ns", "st_ctime_ns")
-    stat, lstat, fstat, access = os.stat, os.lstat, os.fstat, os.access
-
-    def with_mode(function):
+    def with_mode(self, function):
         def call(*args, **kwargs):
-            return mode_of(function(*args, **kwargs))
+            return self.mode_of(function(*args, **kwargs))
 
         call.__name__ = call.__qualname__ = function.__name__
         call.__doc__ = function.__doc__
         return call
 
-    def checked_access(path, mode, *, dir_fd=None, effective_ids=False, follow_symlinks=True):
-        if not access(path, mode):
+    def mode_of(self, result):
+        values = list(result)
+        values[0] |= (values[3] >> 16) & 0o777
+        values[3] &= 0xFFFF
+        return os.stat_result(values, {name: getattr(result, name) for name in self.TIMES})
+
+    def checked_access(self, path, mode, *, dir_fd=None, effective_ids=False, follow_symlinks=True):
+        if not self.access(path, mode):
             return False
-        if mode & os.X_OK and dir_fd is None:
-            return bool(mode_of(stat(path)).st_mode & 0o111)
-        return True
+        return not mode & os.X_OK or bool(self.mode_of(self.stat(path)).st_mode & 0o111)
 
-    def chmod(path, mode, *, dir_fd=None, follow_symlinks=True):
-        stat(path)
-        if isinstance(path, int):
-            return
-        tell("chmod %o %s" % (mode & 0o777, os.fsdecode(os.path.abspath(path))))
+    def chmod(self, path, mode, *, dir_fd=None, follow_symlinks=True):
+        self.stat(path)
+        if not isinstance(path, int):
+            self.tell("chmod %o %s" % (mode & 0o777, os.fsdecode(os.path.abspath(path))))
 
-    for function in (stat, lstat, fstat):
-        setattr(os, function.__name__, with_mode(function))
-    os.access, os.chmod = checked_access, chmod
-    for function in (os.stat, os.access, os.chmod):
-        os.supports_follow_symlinks.add(function)
-    os.supports_fd.add(os.stat)
 
-    def exit_code(value):
-        if value is None:
+class AsyncioWithoutSockets:
+    """Lets asyncio run: its loop wakes itself by a pair of sockets, which only other threads would need."""
+
+    def find_spec(self, name, path=None, target=None):
+        if name != "asyncio.selector_events":
+            return None
+        import importlib.util
+
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(name)
+        self.loader, spec.loader = spec.loader, self
+        return spec
+
+    def create_module(self, spec):
+        return None
+
+    def exec_module(self, module):
+        self.loader.exec_module(module)
+        for name in ("_make_self_pipe", "_close_self_pipe", "_write_to_self"):
+            setattr(module.BaseSelectorEventLoop, name, lambda self: None)
+
+
+def hint_for(error):
+    """What the embedded sandbox lacks, if it was that."""
+    what = None
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        top = error.name.partition(".")[0]
+        if top.lstrip("_") in sys.stdlib_module_names or top in sys.stdlib_module_names:
+            what = "no module " + top
+        else:
+            what = "the standard library only, and no packages such as " + top
+    elif isinstance(error, RuntimeError) and "start new thread" in str(error):
+        what = "no threads"
+    elif isinstance(error, AttributeError) and error.name and isinstance(error.obj, types.ModuleType):
+        module = error.obj.__name__
+        if module in ("socket", "_socket", "ssl"):
+            what = "no network"
+        elif module in ("os", "posix", "signal"):
+            what = "no %s.%s, as there are no processes and no users" % (module, error.name)
+    elif isinstance(error, OSError) and error.errno == 58:
+        what = "no processes" if "processes" in str(error) else "no network"
+    if what:
+        return "glovebox: the embedded sandbox has %s; the docker, jupyter and bubblewrap executors have more." % what
+
+
+class Driver:
+    def __init__(self):
+        self.control = os.open("/dev/glovebox", os.O_RDWR)
+        self.main = None
+
+    def tell(self, text):
+        os.write(self.control, os.fsencode(text))
+
+    def run(self, file, keeps):
+        if self.main is None or not keeps:
+            self.main = types.ModuleType("__main__")
+            self.main.__builtins__ = builtins
+            os.chdir(WORKSPACE)
+        main = sys.modules["__main__"] = self.main
+        main.__file__ = file
+        sys.argv[:] = [file]
+        if sys.path[:1] != [WORKSPACE]:
+            sys.path.insert(0, WORKSPACE)
+        # Files have come and gone since it looked last.
+        sys.path_importer_cache.pop(WORKSPACE, None)
+        try:
+            with open(WORKSPACE + "/" + file, "rb") as source:
+                code = compile(source.read(), file, "exec", dont_inherit=True)
+            exec(code, main.__dict__)
             return 0
-        if isinstance(value, int):
-            return value & 0xFF
+        except SystemExit as end:
+            return self.exit_code(end.code)
+        except BaseException as error:
+            # The frame above the program's own is this one's.
+            return self.failed(error.with_traceback(error.__traceback__.tb_next))
+
+    def exit_code(self, value):
+        if value is None or isinstance(value, int):
+            return (value or 0) & 0xFF
         print(value, file=sys.stderr)
         return 1
 
-    def failed(error, trace):
+    def failed(self, error):
         if isinstance(error, MemoryError):
-            tell("memory")
-        # The frame above the program's own is this one's.
-        error.__traceback__ = trace.tb_next
+            self.tell("memory")
         sys.excepthook(type(error), error, error.__traceback__)
         hint = hint_for(error)
         if hint:
             print(hint, file=sys.stderr)
         return 130 if isinstance(error, KeyboardInterrupt) else 1
 
-    def run(file, keeps):
-        nonlocal main
-        if main is None or not keeps:
-            main = types.ModuleType("__main__")
-            main.__builtins__ = builtins
-            os.chdir(workspace)
-        sys.modules["__main__"] = main
-        main.__file__ = file
-        sys.argv[:] = [file]
-        if workspace not in sys.path[:1]:
-            sys.path.insert(0, workspace)
-        sys.path_importer_cache.pop(workspace, None)
+    def flush(self):
+        for stream in (sys.stdout, sys.stderr):
+            try:
+                stream.flush()
+            except (OSError, ValueError, AttributeError):
+                pass
+
+    def end(self, code):
+        """What the interpreter would do at its end, as far as a program can tell, and no more: the rest is slow."""
         try:
-            with open(workspace + "/" + file, "rb") as source:
-                code = compile(source.read(), file, "exec", dont_inherit=True)
-            exec(code, main.__dict__)
-            return 0
-        except SystemExit as end:
-            return exit_code(end.code)
+            atexit._run_exitfuncs()
         except BaseException as error:
-            return failed(error, error.__traceback__)
+            self.failed(error)
+        loaded = list(sys.modules.values())
+        modules = [each for each in loaded if str(getattr(each, "__file__", "")).startswith(WORKSPACE)]
+        for module in (self.main, *modules):
+            for name in list(vars(module)):
+                if name != "__builtins__":
+                    vars(module)[name] = None
+        gc.collect()
+        self.flush()
+        os._exit(code)
 
-    while True:
-        how, _, file = os.read(control, 65536).decode().partition(" ")
-        code = run(file, how == "keep")
-        if how != "keep":
-            return code
-        try:
-            sys.stdout.flush()
-            sys.stderr.flush()
-        except (OSError, ValueError, AttributeError):
-            pass
-        tell("end %d" % code)
+    def warm(self):
+        with open("/tmp/warm.py", "w") as file:
+            file.write(WARM_UP)
+        self.run("../tmp/warm.py", False)
+        os.remove("/tmp/warm.py")
+        self.main = None
+        del sys.modules["__main__"]
+        sys.path.remove(WORKSPACE)
+        gc.collect()
+        gc.freeze()
+
+    def serve(self):
+        Permissions(self.tell)
+        sys.meta_path.insert(0, AsyncioWithoutSockets())
+        self.warm()
+        while True:
+            how, _, file = os.read(self.control, 65536).decode().partition(" ")
+            code = self.run(file, how == "keep")
+            if how != "keep":
+                self.end(code)
+            self.flush()
+            self.tell("end %d" % code)
 
 
-def hint_for(error):
-    return None
-
-
-for _name in PRELOAD.split():
+# What the module `site` would give, whose other work is for naught here.
+for _name in ("exit", "quit"):
+    setattr(builtins, _name, _sitebuiltins.Quitter(_name, "Ctrl-D (i.e. EOF)"))
+builtins.help = _sitebuiltins._Helper()
+if LIBRARY:
+    sys.path.append(LIBRARY)
+for _name in PRELOAD:
     __import__(_name)
-sys.exit(_serve())
+Driver().serve()

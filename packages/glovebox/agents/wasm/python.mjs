@@ -2,17 +2,18 @@ import { readFileSync } from "node:fs"
 import { GuestExit, wasiFunctions } from "./wasi.mjs"
 
 // What programs import most; each start pays for it once, in the background.
-const PRELOAD = "json re random math datetime collections itertools functools string time"
+const PRELOAD = "json re random math datetime collections itertools functools string time".split(" ")
 
 const DRIVER = new URL("python-driver.py", import.meta.url)
 
 /** Starts the interpreter, which then asks for its work; gives the exit code. */
-export function runPython({ module, env, call }) {
-  const source = `PRELOAD = ${JSON.stringify(PRELOAD)}\n${readFileSync(DRIVER, "utf8")}`
+export function runPython({ module, env, library, call }) {
+  const constants = `PRELOAD = ${JSON.stringify(PRELOAD)}\nLIBRARY = ${JSON.stringify(library)}\n`
+  const source = constants + readFileSync(DRIVER, "utf8")
   let instance
   const imports = wasiFunctions({
     call,
-    args: ["python3", "-c", source],
+    args: ["python3", "-S", "-c", source],
     env,
     memory: () => instance.exports.memory,
   })

@@ -33,14 +33,15 @@ export class CallingEnd extends SharedCall {
   }
 
   /** The error's number, 0 for none; what was answered is in `numbers` and the first `length` of `data`. */
-  call(name, numbers = [], data = undefined) {
+  call(name, numbers = [], data) {
     this.numbers.set(numbers)
     if (data) this.data.set(data)
     this.words[LENGTH] = data?.length ?? 0
     this.words[CALL] = CALLS.indexOf(name)
     Atomics.store(this.words, STATE, ASKED)
     this.#post()
-    Atomics.wait(this.words, STATE, ASKED)
+    // The notice of the answer before may come only now.
+    while (Atomics.load(this.words, STATE) === ASKED) Atomics.wait(this.words, STATE, ASKED)
     return this.words[ERRNO_AT]
   }
 
@@ -75,6 +76,7 @@ export class AnsweringEnd extends SharedCall {
 
 const CALLS = [
   "next",
+  "finished",
   "ended",
   "open",
   "close",

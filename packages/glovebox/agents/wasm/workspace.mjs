@@ -31,7 +31,7 @@ export class Workspace {
   more(bytes) {
     const incoming = this.#incoming
     if (!incoming?.file) return
-    for (let done = 0; done < bytes.length; ) {
+    for (let done = 0; done < bytes.length;) {
       done += this.#files.write(incoming.file, incoming.at + done, bytes.subarray(done))
     }
     incoming.at += bytes.length
@@ -103,7 +103,7 @@ export class Workspace {
         yield { path, node }
         continue
       }
-      const names = [...node.entries.keys()].sort().reverse()
+      const names = [...node.entries.keys()].toSorted(byText).toReversed()
       for (const name of names) waiting.push({ path: joined(path, name), node: node.entries.get(name) })
     }
   }
@@ -138,4 +138,9 @@ function joined(path, name) {
   } catch {
     return undefined
   }
+}
+
+function byText(a, b) {
+  if (a === b) return 0
+  return a < b ? -1 : 1
 }

@@ -1,0 +1,2 @@
+export { WasmCodeExecutor } from "./wasm-code-executor.ts"
+export type { WasmCodeExecutorOptions } from "./wasm-options.ts"

@@ -1,0 +1,14 @@
+import { afterAll, describe, it } from "vitest"
+import { executorAttacks } from "../../testing/executor-attacks.ts"
+import { executorConformance } from "../../testing/executor-conformance.ts"
+import { wasmSubject } from "./wasm-subject.test-kit.ts"
+
+describe("the embedded executor", () => {
+  const runner = { describe, it, after: afterAll }
+  const run = wasmSubject("an interpreter for each block")
+  const session = wasmSubject("one interpreter", { isolation: "session" })
+  executorConformance(runner, run)
+  executorConformance(runner, session)
+  executorAttacks(runner, run)
+  executorAttacks(runner, session)
+})

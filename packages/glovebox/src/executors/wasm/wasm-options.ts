@@ -1,0 +1,117 @@
+import { z } from "zod"
+import { GloveboxError } from "../../core/index.ts"
+import { type PolicyInput, type SandboxPolicy, checkTier } from "../../policy/index.ts"
+import { functionsModule } from "../functions/functions-module.ts"
+import type { PythonFunction } from "../functions/python-function.ts"
+import { checkModuleName } from "../functions/python-names.ts"
+import { policyOf } from "../sandbox/given-policy.ts"
+import { carryLimits, sandboxOptionFields } from "../sandbox/option-fields.ts"
+import { readOptions } from "../sandbox/read-options.ts"
+import type { WorkspaceLimits } from "../workspace.ts"
+import { checkEnforceable } from "./check-enforceable.ts"
+
+export interface WasmCodeExecutorOptions {
+  /** What the code may do. @default deny-all */
+  readonly policy?: SandboxPolicy | PolicyInput | undefined
+
+  // Fields of the policy, for short; each takes the place of the policy's own.
+  /** How long a block may run, as "60s" or in milliseconds. */
+  readonly timeout?: string | number | undefined
+  /** Of an interpreter; the files of the workspace are bounded by it once more. */
+  readonly memory?: string | number | undefined
+  readonly env?: Readonly<Record<string, string>> | undefined
+
+  /** A fresh interpreter for each block, or one for the executor's life, in which variables stay. @default "run" */
+  readonly isolation?: "run" | "session" | undefined
+  /** Processes that wait with an interpreter that is ready; false for none. @default { size: 2, idleLease: "5m" } */
+  readonly pool?:
+    | false
+    | { readonly size?: number | undefined; readonly idleLease?: string | number | undefined }
+    | undefined
+  /** How many calls run at a time; others wait their turn. @default 4 */
+  readonly concurrency?: number | undefined
+  /** A folder of the host whose files go in, and into which changed files come out. @default memory */
+  readonly workDir?: string | undefined
+  /** Files carried between calls and given as artifacts; false for none. @default { maxBytes: "64MiB", maxFiles: 4096 } */
+  readonly carry?:
+    | false
+    | { readonly maxBytes?: string | number | undefined; readonly maxFiles?: number | undefined }
+    | undefined
+  /** Whether files of code without a name of their own are removed after the call. @default false */
+  readonly deleteTmpFiles?: boolean | undefined
+  /** Python functions that the code can import; they can use the standard library only. */
+  readonly functions?: readonly PythonFunction[] | undefined
+  /** @default "functions" */
+  readonly functionsModule?: string | undefined
+}
+
+const { policy, timeout, memory, env, isolation, pool, concurrency, workDir, carry, deleteTmpFiles } =
+  sandboxOptionFields
+const schema = z.strictObject({
+  policy,
+  timeout,
+  memory,
+  env,
+  isolation,
+  pool,
+  concurrency,
+  workDir,
+  carry,
+  deleteTmpFiles,
+  functions: sandboxOptionFields.functions,
+  functionsModule: sandboxOptionFields.functionsModule,
+})
+
+type Parsed = z.output<typeof schema>
+
+export interface WasmOptions extends Omit<Parsed, "policy" | "carry" | "timeout" | "memory" | "env"> {
+  readonly policy: SandboxPolicy
+  readonly carry: WorkspaceLimits | undefined
+  /** The text of the functions' module, "" for none. */
+  readonly library: string
+}
+
+// It travels in one frame, with all else that a process is told first.
+const LONGEST_LIBRARY = 256 * 1024
+
+// What users of other executors would write.
+const OTHER_NAMES: Readonly<Record<string, string>> = { mem_limit: "memory", environment: "env" }
+
+/** Checks the options and gives them their defaults; what this sandbox cannot give or enforce is refused. */
+export function readWasmOptions(options: WasmCodeExecutorOptions): WasmOptions {
+  const data = readOptions(schema, options, OTHER_NAMES)
+  checkModuleName(data.functionsModule)
+  const checked = policyOf(options)
+  checkTier(checked, "wasm")
+  checkEnforceable(checked.fields)
+  if (data.workDir !== undefined && data.carry === false) {
+    throw new GloveboxError(
+      "OPTION_INVALID",
+      "workDir was given, and carry: false keeps files from travelling to it. Leave one out.",
+    )
+  }
+  return {
+    ...data,
+    policy: checked,
+    carry: data.carry === false ? undefined : carryLimits(data.carry, checked),
+    library: libraryOf(data.functions),
+  }
+}
+
+function libraryOf(functions: readonly PythonFunction[]): string {
+  const packages = [...new Set(functions.flatMap(({ pythonPackages }) => pythonPackages))].toSorted()
+  if (packages.length > 0) {
+    throw new GloveboxError(
+      "SANDBOX_UNENFORCEABLE",
+      `The functions need ${packages.join(", ")}, and the embedded sandbox has Python's standard library only. The docker executor installs packages.`,
+    )
+  }
+  const library = functions.length === 0 ? "" : functionsModule(functions)
+  if (Buffer.byteLength(library) > LONGEST_LIBRARY) {
+    throw new GloveboxError(
+      "OPTION_INVALID",
+      `The functions are ${Buffer.byteLength(library)} bytes of source; at most ${LONGEST_LIBRARY} fit. Put larger modules into workDir.`,
+    )
+  }
+  return library
+}
