@@ -47,6 +47,8 @@ export interface SandboxAgent {
   readonly lost: AbortSignal
   /** Makes sure that what runs such a block is started, which is no part of the block's time. */
   prepare?(argv: readonly string[]): Promise<void>
+  /** Of an agent that keeps variables between calls: why they are gone, said once. */
+  takeLoss?(): string | undefined
   put(files: Iterable<WorkspaceFile>): Promise<void>
   remove(paths: readonly string[]): void
   /** Resolves when nothing of the block is left. */

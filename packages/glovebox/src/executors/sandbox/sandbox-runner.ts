@@ -128,13 +128,14 @@ export class SandboxRunner implements RunningExecutor {
     const isKept = await this.#source.keep(end.changes)
     const artifacts = artifactsOf(end.changes, call.blocks)
     for (const artifact of artifacts) call.onEvent({ type: "artifact", artifact })
-    const result = codeResult(
+    const plain = codeResult(
       end.blocks,
       artifacts,
       end.changes.over || !isKept,
       this.#report(leased),
       performance.now() - startedAt,
     )
+    const result = { ...plain, ...stateOf(leased.sandbox.agent) }
     call.onEvent({ type: "finished", result })
     return result
   }
@@ -163,4 +164,10 @@ export class SandboxRunner implements RunningExecutor {
       if (!agent.programs[program]) throw this.#options.launcher.missingProgram(program, language)
     }
   }
+}
+
+function stateOf(agent: SandboxAgent): Pick<CodeResult, "stateLost" | "stateLostBecause"> {
+  if (!agent.takeLoss) return {}
+  const because = agent.takeLoss()
+  return because === undefined ? { stateLost: false } : { stateLost: true, stateLostBecause: because }
 }

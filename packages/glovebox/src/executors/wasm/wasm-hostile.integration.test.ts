@@ -71,12 +71,27 @@ console.log(JSON.stringify(found))`,
       ["javascript", "for (;;) {}"],
       ["javascript", "await new Promise(() => setInterval(() => {}, 1000))"],
     ] as const) {
-      const { exitCode, termination } = await run(language, code, executor)
-      expect([language, exitCode, termination]).toEqual([language, 124, "timeout"])
+      const { exitCode, termination, stateLost } = await run(language, code, executor)
+      expect([language, exitCode, termination, stateLost]).toEqual([language, 124, "timeout", true])
     }
-    const { stdout } = await run("python", `print(open("kept").read())`, executor)
-    expect(stdout).toBe("still here\n")
+    const { stdout, stateLost } = await run("python", `print(open("kept").read())`, executor)
+    expect([stdout, stateLost]).toEqual(["still here\n", false])
     expect(await children()).toContain(before)
+  })
+
+  it("that was cancelled in a session is told of with the next result: its variables are gone", async () => {
+    await using executor = new WasmCodeExecutor({ isolation: "session" })
+    await run("python", "x = 1", executor)
+    const cancel = new AbortController()
+    const blocks = [{ language: "python", code: "print('begun', flush=True)\nwhile True: pass" }]
+    const cancelled = executor.executeCodeBlocks(blocks, {
+      signal: cancel.signal,
+      onOutput: () => cancel.abort(new Error("enough")),
+    })
+    await expect(cancelled).rejects.toThrow("enough")
+    const next = await run("python", "print('x' in globals())", executor)
+    expect([next.stdout, next.stateLost]).toEqual(["False\n", true])
+    expect(next.stateLostBecause).toMatch(/interpreter python3 was ended/)
   })
 
   it("loses its call, and no more, when its process is killed from outside", async () => {

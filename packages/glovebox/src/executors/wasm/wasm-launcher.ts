@@ -25,9 +25,11 @@ const WALLS = ["memoryAboveLimit", "codeFromStrings", "hostFiles", "hostEnvironm
 export class WasmLauncher implements SandboxLauncher {
   readonly kind = "wasm"
   readonly #command: NodeCommand
+  readonly #isolation: WasmOptions["isolation"]
   readonly #children = new Map<string, WasmProcess>()
 
   constructor(options: WasmOptions) {
+    this.#isolation = options.isolation
     this.#command = nodeCommand({
       policy: options.policy.fields,
       isolation: options.isolation,
@@ -48,7 +50,13 @@ export class WasmLauncher implements SandboxLauncher {
       const seen = agent.facts as Facts
       checkWalls(seen)
       const facts = { effective: effective(seen, this.#command) }
-      return { id: started.id, agent: preparedAgent(agent), facts, destroy, [Symbol.asyncDispose]: destroy }
+      return {
+        id: started.id,
+        agent: preparedAgent(agent, this.#isolation),
+        facts,
+        destroy,
+        [Symbol.asyncDispose]: destroy,
+      }
     } catch (error) {
       await destroy()
       throw error
