@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks"
-import { describe, expect, it } from "vitest"
+import { describe, expect, it, vi } from "vitest"
 import { z } from "zod"
 import {
   type Closure,
@@ -280,9 +280,8 @@ describe("a busy runtime", () => {
     let handled = 0
     runtime.on("message-delivered", () => (handled += 1))
     await runtime.publish(Work({}))
-    // Each turn of the loop is a timer that had its turn.
-    while (handled <= 100) await new Promise((resolve) => setTimeout(resolve, 1))
-    expect(handled).toBeGreaterThan(100)
+    const isBusy = vi.waitUntil(() => handled > 100, { interval: 1, timeout: 4_000 })
+    await expect(isBusy).resolves.toBe(true)
     await runtime.stop()
   })
 })
