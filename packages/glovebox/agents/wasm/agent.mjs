@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises"
+import { setFlagsFromString } from "node:v8"
 import { FileError } from "./errno.mjs"
 import { GuestThread } from "./guest-thread.mjs"
 import { Input } from "./input.mjs"
@@ -10,6 +11,8 @@ import { Workspace } from "./workspace.mjs"
 const PAGE_BYTES = 65_536
 // Failures are part of the work here, and nobody reads where they came from.
 Error.stackTraceLimit = 0
+// V8 would optimise what each start of an interpreter runs once, for twice its time; what runs long still gets there.
+setFlagsFromString("--wasm-tiering-budget=100000000")
 
 const input = new Input()
 const config = await input.config()

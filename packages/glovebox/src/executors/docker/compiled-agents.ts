@@ -4,7 +4,7 @@ import type { PolicyFields } from "../../policy/index.ts"
  * The agent as the Python of an image compiled it, which takes a new container as long as Python's own start. It is
  * taken from the first container of an image before any code has run there, and serves while the process lives.
  */
-export class CompiledAgents {
+class CompiledAgents {
   readonly #byImage = new Map<string, Buffer>()
 
   /** What a container of the image is to be started with. */

@@ -32,7 +32,7 @@ export interface LauncherOptions {
   readonly agent?: AgentProgram | undefined
 }
 
-export interface AgentProgram {
+interface AgentProgram {
   readonly command: typeof agentCommand
   /** The error for an image without Python. */
   readonly missing: (cause: Error) => GloveboxError

@@ -2,7 +2,7 @@ import type { SandboxReport } from "../code-result.ts"
 import type { SandboxAgent } from "./sandbox-agent.ts"
 
 /** What a result says of the sandbox it came from, beside what the executor itself knows. */
-export type SandboxFacts = Omit<SandboxReport, "kind" | "policySha256" | "isolation" | "pooled">
+type SandboxFacts = Omit<SandboxReport, "kind" | "policySha256" | "isolation" | "pooled">
 
 /** A place whose agent waits for work: a container, a process. */
 export interface Sandbox extends AsyncDisposable {
