@@ -1,10 +1,5 @@
-import type { SandboxPolicy } from "../../policy/index.ts"
-import { describeFunctions } from "../functions/functions-module.ts"
-import { chooseWorkspace } from "../sandbox/choose-workspace.ts"
-import type { RunningExecutor } from "../sandbox/running-executor.ts"
-import { SandboxExecutor } from "../sandbox/sandbox-executor.ts"
-import { SandboxRunner } from "../sandbox/sandbox-runner.ts"
-import type { Workspace } from "../workspace.ts"
+import { LaunchedExecutor } from "../sandbox/launched-executor.ts"
+import type { SandboxLauncher } from "../sandbox/sandbox-launcher.ts"
 import { BubblewrapLauncher } from "./bubblewrap-launcher.ts"
 import {
   type BubblewrapCodeExecutorOptions,
@@ -21,45 +16,18 @@ import { refusePolicy } from "./refuse-policy.ts"
  * await using executor = new BubblewrapCodeExecutor()
  * const { output } = await executor.executeCodeBlocks([{ language: "python", code: "print(6 * 7)" }])
  */
-export class BubblewrapCodeExecutor extends SandboxExecutor {
+export class BubblewrapCodeExecutor extends LaunchedExecutor {
   readonly #options: BubblewrapOptions
-  readonly #workspace: Workspace | undefined
 
   constructor(given: BubblewrapCodeExecutorOptions = {}) {
     const options = readBubblewrapOptions(given)
     refusePolicy(options.policy)
-    const { languages, isolation } = options
-    const workspace = chooseWorkspace(options)
-    super({ languages, concurrency: isolation === "session" ? 1 : options.concurrency, workspace })
+    super(options)
     this.#options = options
-    this.#workspace = workspace
   }
 
-  get policy(): SandboxPolicy {
-    return this.#options.policy
-  }
-
-  /** What to tell a model of the functions that its code can import. */
-  describeFunctions(): string {
-    return describeFunctions(this.#options.functions, this.#options.functionsModule)
-  }
-
-  /** Finds bubblewrap and what limits can be kept with, and makes the first sandbox. */
-  protected override async open(signal: AbortSignal): Promise<RunningExecutor> {
-    const options = this.#options
-    return SandboxRunner.start(
-      {
-        launcher: await BubblewrapLauncher.prepare(options),
-        policy: options.policy,
-        isolation: options.isolation,
-        pool: options.pool,
-        workspace: this.#workspace,
-        isFolder: options.workDir !== undefined,
-        carry: options.carry,
-        deletesCodeFiles: options.deleteTmpFiles,
-        prefersReady: options.interpreter === "ready",
-      },
-      signal,
-    )
+  /** Finds bubblewrap, and what limits can be kept with. */
+  protected override async prepare(): Promise<SandboxLauncher> {
+    return BubblewrapLauncher.prepare(this.#options)
   }
 }

@@ -1,46 +1,15 @@
 import { z } from "zod"
 import { GloveboxError } from "../../core/index.ts"
-import type { PolicyInput, SandboxPolicy } from "../../policy/index.ts"
-import type { PythonFunction } from "../functions/python-function.ts"
+import type { SandboxPolicy } from "../../policy/index.ts"
 import { checkModuleName } from "../functions/python-names.ts"
-import { type LanguageOptions, type LanguageTable, languageTable } from "../languages.ts"
-import { type PolicyShorthands, policyOf } from "../sandbox/given-policy.ts"
+import { type LanguageTable, languageTable } from "../languages.ts"
+import { policyOf } from "../sandbox/given-policy.ts"
 import { carryLimits, sandboxOptionFields, text } from "../sandbox/option-fields.ts"
 import { readOptions } from "../sandbox/read-options.ts"
+import type { SystemSandboxOptions } from "../sandbox/sandbox-options.ts"
 import type { WorkspaceLimits } from "../workspace.ts"
 
-export interface BubblewrapCodeExecutorOptions extends PolicyShorthands {
-  readonly network?: PolicyInput["network"]
-  readonly user?: string | undefined
-  readonly seccomp?: PolicyInput["seccomp"]
-  /** A fresh sandbox for each call, or one for the executor's life. @default "run" */
-  readonly isolation?: "run" | "session" | undefined
-  /** Python by fork of an interpreter that is ready, or started anew. @default "ready" */
-  readonly interpreter?: "ready" | "fresh" | undefined
-  /** Sandboxes that wait, ready; false for none. @default { size: 2, idleLease: "5m" } */
-  readonly pool?:
-    | false
-    | { readonly size?: number | undefined; readonly idleLease?: string | number | undefined }
-    | undefined
-  /** How many calls run at a time; others wait their turn. @default 4 */
-  readonly concurrency?: number | undefined
-  /** Languages to add or replace. */
-  readonly languages?: Readonly<Record<string, LanguageOptions>> | undefined
-  /** A folder of the host whose files go in, and into which changed files come out. @default memory */
-  readonly workDir?: string | undefined
-  /** Files carried between calls and given as artifacts; false for none. @default { maxBytes: "64MiB", maxFiles: 4096 } */
-  readonly carry?:
-    | false
-    | { readonly maxBytes?: string | number | undefined; readonly maxFiles?: number | undefined }
-    | undefined
-  /** Whether files of code without a name of their own are removed after the call. @default false */
-  readonly deleteTmpFiles?: boolean | undefined
-  /** Python functions that the code can import; packages of theirs must be in the tree. */
-  readonly functions?: readonly PythonFunction[] | undefined
-  /** @default "functions" */
-  readonly functionsModule?: string | undefined
-  /** A shell command that runs once in each sandbox, before any code. */
-  readonly initCommand?: string | undefined
+export interface BubblewrapCodeExecutorOptions extends SystemSandboxOptions {
   /** A folder with a system of its own, such as debootstrap makes, in the place of this machine's /usr. */
   readonly root?: string | undefined
   /** @default the one in PATH */

@@ -1,11 +1,7 @@
 import { TypedEmitter } from "../../internal/typed-emitter.ts"
-import { type PolicyChange, type SandboxPolicy, checkTier } from "../../policy/index.ts"
-import { describeFunctions } from "../functions/functions-module.ts"
-import { chooseWorkspace } from "../sandbox/choose-workspace.ts"
-import type { RunningExecutor } from "../sandbox/running-executor.ts"
-import { SandboxExecutor } from "../sandbox/sandbox-executor.ts"
-import { SandboxRunner } from "../sandbox/sandbox-runner.ts"
-import type { Workspace } from "../workspace.ts"
+import { type PolicyChange, checkTier } from "../../policy/index.ts"
+import { LaunchedExecutor } from "../sandbox/launched-executor.ts"
+import type { SandboxLauncher } from "../sandbox/sandbox-launcher.ts"
 import { ContainerLauncher } from "./container-launcher.ts"
 import {
   type DockerCommandLineCodeExecutorOptions,
@@ -23,34 +19,26 @@ import { newOwner } from "./ownership.ts"
  * await using executor = new DockerCommandLineCodeExecutor()
  * const { output } = await executor.executeCodeBlocks([{ language: "python", code: "print(6 * 7)" }])
  */
-export class DockerCommandLineCodeExecutor extends SandboxExecutor {
+export class DockerCommandLineCodeExecutor extends LaunchedExecutor {
   readonly #options: DockerOptions
-  readonly #workspace: Workspace | undefined
   readonly #events = new TypedEmitter<DockerExecutorEvent>(() => {})
 
   constructor(given: DockerCommandLineCodeExecutorOptions = {}) {
     const options = readDockerOptions(given)
     checkTier(options.policy, "docker")
-    const { languages, isolation } = options
-    const workspace = chooseWorkspace(options)
-    super({ languages, concurrency: isolation === "session" ? 1 : options.concurrency, workspace })
+    super(options)
     this.#options = options
-    this.#workspace = workspace
-  }
-
-  get policy(): SandboxPolicy {
-    return this.#options.policy
   }
 
   /** Everything in which this executor is wider than deny-all: the policy's, and devices, which no policy has. */
-  widenings(): readonly PolicyChange[] {
+  override widenings(): readonly PolicyChange[] {
     const devices = this.#options.deviceRequests.map((request): PolicyChange => ({
       path: "deviceRequests",
       from: "absent",
       to: JSON.stringify(request),
       effect: "widens",
     }))
-    return [...this.policy.widenings(), ...devices]
+    return [...super.widenings(), ...devices]
   }
 
   /** Listens to what happens around the runs: pulls, containers made and removed. */
@@ -61,29 +49,9 @@ export class DockerCommandLineCodeExecutor extends SandboxExecutor {
     return this.#events.on(type, listener)
   }
 
-  /** What to tell a model of the functions that its code can import. */
-  describeFunctions(): string {
-    return describeFunctions(this.#options.functions, this.#options.functionsModule)
-  }
-
-  /** Finds the engine and the image, and makes the first containers. */
-  protected override async open(signal: AbortSignal): Promise<RunningExecutor> {
-    const options = this.#options
+  /** Finds the engine and the image. */
+  protected override async prepare(signal: AbortSignal): Promise<SandboxLauncher> {
     const emit = (event: DockerExecutorEvent): void => this.#events.emit(event)
-    return SandboxRunner.start(
-      {
-        launcher: await ContainerLauncher.prepare({ options, owner: newOwner(), emit }, signal),
-        policy: options.policy,
-        isolation: options.isolation,
-        pool: options.pool,
-        workspace: this.#workspace,
-        isFolder: options.workDir !== undefined,
-        carry: options.carry,
-        deletesCodeFiles: options.deleteTmpFiles,
-        prefersReady: options.interpreter === "ready",
-        endsSession: options.stopContainer,
-      },
-      signal,
-    )
+    return ContainerLauncher.prepare({ options: this.#options, owner: newOwner(), emit }, signal)
   }
 }

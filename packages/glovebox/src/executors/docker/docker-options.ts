@@ -1,13 +1,13 @@
 import { z } from "zod"
 import { GloveboxError } from "../../core/index.ts"
-import type { PolicyInput, SandboxPolicy } from "../../policy/index.ts"
+import type { SandboxPolicy } from "../../policy/index.ts"
 import { checkModuleName } from "../functions/python-names.ts"
-import type { PythonFunction } from "../functions/python-function.ts"
-import { type LanguageOptions, type LanguageTable, languageTable } from "../languages.ts"
+import { type LanguageTable, languageTable } from "../languages.ts"
 import type { WorkspaceLimits } from "../workspace.ts"
 import { givenPolicy, policyOf } from "../sandbox/given-policy.ts"
 import { carryLimits, sandboxOptionFields, text } from "../sandbox/option-fields.ts"
 import { readOptions } from "../sandbox/read-options.ts"
+import type { SystemSandboxOptions } from "../sandbox/sandbox-options.ts"
 import { WORKSPACE } from "../sandbox/workspace-folder.ts"
 import type { DeviceRequest } from "./container-spec.ts"
 import type { EngineAddressOptions } from "./engine-address.ts"
@@ -15,72 +15,32 @@ import type { EngineAddressOptions } from "./engine-address.ts"
 /** When to ask a registry for the image. */
 export type PullPolicy = "never" | "missing" | "always"
 
-export interface DockerCommandLineCodeExecutorOptions extends EngineAddressOptions {
-  /** What the code may do. @default deny-all */
-  readonly policy?: SandboxPolicy | PolicyInput | undefined
-
+export interface DockerCommandLineCodeExecutorOptions extends SystemSandboxOptions, EngineAddressOptions {
   // Fields of the policy, for short; each takes the place of the policy's own.
   readonly image?: string | undefined
-  /** How long a block may run, as "60s" or in milliseconds. */
-  readonly timeout?: string | number | undefined
-  readonly memory?: string | number | undefined
-  readonly cpus?: number | undefined
   /** Docker's older way to say `cpus`: quota / period. */
   readonly cpuPeriod?: number | undefined
   readonly cpuQuota?: number | undefined
-  readonly pids?: number | undefined
-  readonly network?: PolicyInput["network"]
   readonly readOnlyRoot?: boolean | undefined
-  readonly user?: string | undefined
   readonly capabilities?: readonly string[] | undefined
-  readonly seccomp?: PolicyInput["seccomp"]
   readonly runtime?: string | undefined
-  readonly env?: Readonly<Record<string, string>> | undefined
   /** Further mounts, by the host's path; read-only unless it says "rw". */
   readonly extraVolumes?:
     | Readonly<Record<string, { readonly bind: string; readonly mode?: "ro" | "rw" }>>
     | undefined
 
-  /** A fresh container for each call, or one for the executor's life. @default "run" */
-  readonly isolation?: "run" | "session" | undefined
-  /** Python by fork of an interpreter that is ready, or started anew. @default "ready" */
-  readonly interpreter?: "ready" | "fresh" | undefined
-  /** Containers that wait, ready; false for none. @default { size: 2, idleLease: "5m" } */
-  readonly pool?:
-    | false
-    | { readonly size?: number | undefined; readonly idleLease?: string | number | undefined }
-    | undefined
-  /** How many calls run at a time; others wait their turn. @default 4 */
-  readonly concurrency?: number | undefined
-  /** Languages to add or replace. */
-  readonly languages?: Readonly<Record<string, LanguageOptions>> | undefined
-  /** A folder of the host whose files go in, and into which changed files come out. @default memory */
-  readonly workDir?: string | undefined
-  /** Files carried between calls and given as artifacts; false for none. @default { maxBytes: "64MiB", maxFiles: 4096 } */
-  readonly carry?:
-    | false
-    | { readonly maxBytes?: string | number | undefined; readonly maxFiles?: number | undefined }
-    | undefined
   /** A folder of the engine's host that is the workspace itself, writable and without a size limit. */
   readonly bindDir?: string | undefined
-  /** Whether files of code without a name of their own are removed after the call. @default false */
-  readonly deleteTmpFiles?: boolean | undefined
   /** @default one that is made up */
   readonly containerName?: string | undefined
   /** Whether containers are removed when they end. @default true */
   readonly autoRemove?: boolean | undefined
   /** Whether `stop()` ends the container of a session; else it ends by its lease. @default true */
   readonly stopContainer?: boolean | undefined
-  /** Python functions that the code can import. */
-  readonly functions?: readonly PythonFunction[] | undefined
-  /** @default "functions" */
-  readonly functionsModule?: string | undefined
   /** A folder of the engine's host with wheels, from which the functions' packages are installed. */
   readonly wheelDir?: string | undefined
   readonly deviceRequests?: readonly DeviceRequest[] | undefined
   readonly extraHosts?: Readonly<Record<string, string>> | undefined
-  /** A shell command that runs once in each container, before any code. */
-  readonly initCommand?: string | undefined
   /** @default "missing" */
   readonly pull?: PullPolicy | undefined
 }

@@ -1,49 +1,18 @@
 import { z } from "zod"
 import { GloveboxError } from "../../core/index.ts"
-import { type PolicyInput, type SandboxPolicy, checkTier } from "../../policy/index.ts"
+import { type SandboxPolicy, checkTier } from "../../policy/index.ts"
 import { functionsModule } from "../functions/functions-module.ts"
 import type { PythonFunction } from "../functions/python-function.ts"
 import { checkModuleName } from "../functions/python-names.ts"
 import { policyOf } from "../sandbox/given-policy.ts"
 import { carryLimits, sandboxOptionFields } from "../sandbox/option-fields.ts"
 import { readOptions } from "../sandbox/read-options.ts"
+import type { SandboxOptions } from "../sandbox/sandbox-options.ts"
 import type { WorkspaceLimits } from "../workspace.ts"
 import { checkEnforceable } from "./check-enforceable.ts"
 
-export interface WasmCodeExecutorOptions {
-  /** What the code may do. @default deny-all */
-  readonly policy?: SandboxPolicy | PolicyInput | undefined
-
-  // Fields of the policy, for short; each takes the place of the policy's own.
-  /** How long a block may run, as "60s" or in milliseconds. */
-  readonly timeout?: string | number | undefined
-  /** Of an interpreter; the files of the workspace are bounded by it once more. */
-  readonly memory?: string | number | undefined
-  readonly env?: Readonly<Record<string, string>> | undefined
-
-  /** A fresh interpreter for each block, or one for the executor's life, in which variables stay. @default "run" */
-  readonly isolation?: "run" | "session" | undefined
-  /** Processes that wait with an interpreter that is ready; false for none. @default { size: 2, idleLease: "5m" } */
-  readonly pool?:
-    | false
-    | { readonly size?: number | undefined; readonly idleLease?: string | number | undefined }
-    | undefined
-  /** How many calls run at a time; others wait their turn. @default 4 */
-  readonly concurrency?: number | undefined
-  /** A folder of the host whose files go in, and into which changed files come out. @default memory */
-  readonly workDir?: string | undefined
-  /** Files carried between calls and given as artifacts; false for none. @default { maxBytes: "64MiB", maxFiles: 4096 } */
-  readonly carry?:
-    | false
-    | { readonly maxBytes?: string | number | undefined; readonly maxFiles?: number | undefined }
-    | undefined
-  /** Whether files of code without a name of their own are removed after the call. @default false */
-  readonly deleteTmpFiles?: boolean | undefined
-  /** Python functions that the code can import; they can use the standard library only. */
-  readonly functions?: readonly PythonFunction[] | undefined
-  /** @default "functions" */
-  readonly functionsModule?: string | undefined
-}
+/** A session keeps variables too. The memory is that of an interpreter; the files are bounded by it once more. */
+export type WasmCodeExecutorOptions = SandboxOptions
 
 const { policy, timeout, memory, env, isolation, pool, concurrency, workDir, carry, deleteTmpFiles } =
   sandboxOptionFields
