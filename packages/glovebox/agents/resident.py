@@ -19,6 +19,7 @@ CODE = sys._getframe().f_code
 FRAME_MAX, CHUNK, OUTBOX_HIGH, INBOX_HIGH = 1 << 20, 65536 - 5, 256 << 10, 4 << 20
 SIGNALS = set(signal.valid_signals()) - {signal.SIGKILL, signal.SIGSTOP}
 PR_SET_DUMPABLE, PR_SET_MM, PR_SET_MM_MAP = 4, 35, 14
+NO_PROGRAM, ENOEXEC = (FileNotFoundError, PermissionError, NotADirectoryError, ValueError), 8
 BOOTSTRAP_FILE = "<frozen importlib._bootstrap>"
 
 
@@ -1220,7 +1221,9 @@ class Agent:
                 block.spawn(path, argv, self.environment, self.oom_score)
         except (OSError, ValueError) as error:
             message = getattr(error, "strerror", None) or str(error)
-            raise Refusal(message, id=id, program=argv[0])
+            # Any other failure says nothing of the program.
+            fields = {"program": argv[0]} if isinstance(error, NO_PROGRAM) or error.args[:1] == (ENOEXEC,) else {}
+            raise Refusal(message, id=id, **fields)
         block.id, block.before, self.block = id, before, block
         self.wants_spare = self.ready is not None
 

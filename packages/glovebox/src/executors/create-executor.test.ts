@@ -124,6 +124,9 @@ describe("createExecutor", () => {
     [{ sandbox: "wasm", languages: { ruby: { command: "ruby" } } }, /languages/],
     [{ sandbox: "docker", concurrency: 0 }, /concurrency/],
     [{ policy: "strict" }, /policy is "strict"/],
+    [{ docker: { image: "no/such:image" } }, /image is given under docker.*beside docker/],
+    [{ sandbox: "wasm", wasm: { policy: {} } }, /policy is given under wasm/],
+    [{ docker: { dockerHost: "unix:///nope.sock", pool: false } }, /dockerHost is given under docker/],
   ])("refuses %j", async (options, message) => {
     await expectFailure(createExecutor(options), "OPTION_INVALID", message)
   })

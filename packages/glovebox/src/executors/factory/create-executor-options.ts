@@ -14,6 +14,10 @@ import type { WasmCodeExecutorOptions } from "../wasm/index.ts"
 /** A kind of sandbox, or the best of those that work without being asked for. */
 export type SandboxChoice = Tier | "auto"
 
+/** They say which kind it is to be, so none of them can be a kind's own. */
+const AT_THE_TOP = ["policy", "image", "pull", "dockerHost", "dockerContext"] as const
+type AtTheTop = (typeof AT_THE_TOP)[number]
+
 export interface CreateExecutorOptions {
   /** `auto` is Docker where an engine answers, else the embedded sandbox; never the host. @default "auto" */
   readonly sandbox?: SandboxChoice | undefined
@@ -44,11 +48,11 @@ export interface CreateExecutorOptions {
   readonly dangerouslyRunOnHost?: boolean | undefined
 
   // Options that one kind alone has, for when it is that kind.
-  readonly docker?: DockerCommandLineCodeExecutorOptions | undefined
-  readonly jupyter?: DockerJupyterCodeExecutorOptions | undefined
-  readonly bubblewrap?: BubblewrapCodeExecutorOptions | undefined
-  readonly wasm?: WasmCodeExecutorOptions | undefined
-  readonly local?: Partial<LocalCommandLineCodeExecutorOptions> | undefined
+  readonly docker?: Omit<DockerCommandLineCodeExecutorOptions, AtTheTop> | undefined
+  readonly jupyter?: Omit<DockerJupyterCodeExecutorOptions, AtTheTop> | undefined
+  readonly bubblewrap?: Omit<BubblewrapCodeExecutorOptions, AtTheTop> | undefined
+  readonly wasm?: Omit<WasmCodeExecutorOptions, AtTheTop> | undefined
+  readonly local?: Partial<Omit<LocalCommandLineCodeExecutorOptions, AtTheTop>> | undefined
 
   /** Ends the choosing: asking an engine, and pulling. */
   readonly signal?: AbortSignal | undefined
@@ -106,7 +110,16 @@ export function readCreateOptions(given: CreateExecutorOptions): CreateOptions {
   if (given.isolation === "run" && (sandbox === "jupyter" || sandbox === "local")) {
     throw invalid(`isolation: "run" is not to be had with ${sandbox}: all its calls share one place.`)
   }
+  for (const tier of TIERS) refuseTopOptions(tier, given[tier])
   return { sandbox, policy, given }
+}
+
+function refuseTopOptions(tier: Tier, own: object | undefined): void {
+  const misplaced = AT_THE_TOP.filter((name) => own !== undefined && own !== null && name in own)
+  if (misplaced.length === 0) return
+  throw invalid(
+    `${misplaced.join(", ")} is given under ${tier}, where it would not count for the choice: give it beside ${tier}.`,
+  )
 }
 
 /** The option by which `auto` can only be Docker; undefined when it is open. */

@@ -59,17 +59,16 @@ export abstract class SandboxExecutor implements CodeExecutor {
 
   /** Ends every run and every sandbox of this executor; calls that were running reject. */
   async stop(): Promise<void> {
-    this.#isStopped = true
     this.#stops += 1
-    this.#stopping ??= this.#stop().finally(() => {
-      this.#stopping = undefined
-    })
-    await this.#stopping
+    await this.#halt()
   }
 
   async restart(): Promise<void> {
-    await this.stop()
-    await this.#setup.workspace?.clear()
+    const stops = this.#stops
+    await this.#halt()
+    if (stops === this.#stops) await this.#setup.workspace?.clear()
+    // Stopped meanwhile: it is not to run on.
+    if (stops !== this.#stops) throw stopped()
     await this.start()
   }
 
@@ -150,6 +149,14 @@ export abstract class SandboxExecutor implements CodeExecutor {
       throw error
     })
     return abortable(this.#running, signal)
+  }
+
+  async #halt(): Promise<void> {
+    this.#isStopped = true
+    this.#stopping ??= this.#stop().finally(() => {
+      this.#stopping = undefined
+    })
+    await this.#stopping
   }
 
   async #stop(): Promise<void> {

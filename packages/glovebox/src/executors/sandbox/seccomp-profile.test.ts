@@ -70,6 +70,22 @@ describe("the seccomp profile", () => {
     expect(names.split(" ").filter((name) => allowedNames.has(name))).toEqual([])
   })
 
+  it.each(["prlimit64", "sched_setaffinity", "sched_setattr", "sched_setparam", "sched_setscheduler"])(
+    "gives %s for the caller alone",
+    (name) => {
+      expect([matches(name, 0n), matches(name, 1n), matches(name, 1n << 32n)]).toEqual([true, false, false])
+    },
+  )
+
+  it.each([
+    ["setpriority", 0n],
+    ["ioprio_set", 1n],
+  ])("gives %s for the caller alone, never for its user or group", (name, process) => {
+    expect(matches(name, process, 0n)).toBe(true)
+    expect(matches(name, process, 1n)).toBe(false)
+    for (const which of [1n - process, 2n, 3n]) expect(matches(name, which, 0n)).toBe(false)
+  })
+
   it("gives what new C libraries and runtimes ask for", () => {
     const names =
       "rseq statx faccessat2 openat2 close_range epoll_pwait2 futex_waitv landlock_create_ruleset memfd_create " +

@@ -55,15 +55,14 @@ const memory = words(`
 // No ptrace, process_vm_*, kcmp or pidfd_getfd: the agent has the same user as what it runs.
 const processes = words(`
   execve execveat exit exit_group fork getpgid getpgrp getpid getppid getpriority getrlimit getrusage getsid
-  gettid ioprio_get ioprio_set kill pidfd_open pidfd_send_signal prctl prlimit64 setpgid setpriority
-  setrlimit setsid tgkill times tkill vfork wait4 waitid
+  gettid ioprio_get kill pidfd_open pidfd_send_signal prctl setpgid setrlimit setsid tgkill times tkill vfork
+  wait4 waitid
 `)
 
 const threads = words(`
   arch_prctl futex futex_requeue futex_wait futex_waitv futex_wake get_robust_list getcpu membarrier rseq
   sched_get_priority_max sched_get_priority_min sched_getaffinity sched_getattr sched_getparam
-  sched_getscheduler sched_rr_get_interval sched_setaffinity sched_setattr sched_setparam sched_setscheduler
-  sched_yield set_robust_list set_tid_address
+  sched_getscheduler sched_rr_get_interval sched_yield set_robust_list set_tid_address
 `)
 
 const signals = words(`
@@ -163,7 +162,15 @@ const allBut = (
   return [...common.map((mask) => rule(mask, bit(one, mask) ? 0 : mask)), ...beside]
 }
 
+const IOPRIO_WHO_PROCESS = 1
+const PRIO_PROCESS = 0
+const SELF = 0
+
 const conditional: readonly SyscallRule[] = [
+  // Of itself alone: the agent has the same user, and could be starved or crippled by a program.
+  allow(words("prlimit64 sched_setaffinity sched_setattr sched_setparam sched_setscheduler"), equal(0, SELF)),
+  allow(["setpriority"], equal(0, PRIO_PROCESS), equal(1, SELF)),
+  allow(["ioprio_set"], equal(0, IOPRIO_WHO_PROCESS), equal(1, SELF)),
   allow(["clone"], masked(0, NEW_NAMESPACES, 0)),
   // Its flags are in memory, where no filter looks; told that it is missing, C libraries fall back to clone.
   { names: ["clone3"], action: "SCMP_ACT_ERRNO", errnoRet: ENOSYS },

@@ -60,6 +60,30 @@ print("tried")`)
   })
 
   itIf(
+    subject.features.processes && subject.features.hardened,
+    "no process but the program's own can be limited, or put behind others",
+    async () => {
+      const code = python(`import os, resource
+def attempt(what, action):
+    try: action(); print("DONE", what)
+    except OSError: pass
+for kind in ("NOFILE", "CPU", "AS", "FSIZE", "NPROC"):
+    attempt(kind, lambda: resource.prlimit(1, getattr(resource, "RLIMIT_" + kind), (0, 0)))
+attempt("idle", lambda: os.sched_setscheduler(1, os.SCHED_IDLE, os.sched_param(0)))
+attempt("batch", lambda: os.sched_setscheduler(1, os.SCHED_BATCH, os.sched_param(0)))
+attempt("processors", lambda: os.sched_setaffinity(1, os.sched_getaffinity(0)))
+for which, who in ((os.PRIO_PROCESS, 1), (os.PRIO_PGRP, 1), (os.PRIO_USER, os.getuid())):
+    attempt("nice", lambda: os.setpriority(which, who, 19))
+os.nice(1)
+os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
+resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+print("tried")`)
+      assert.equal((await succeed(shared(), code)).stdout, "tried\n")
+      await stillWorks(shared(), programs.print)
+    },
+  )
+
+  itIf(
     subject.features.processes && !subject.features.kernel,
     "the program has no file that is not its own",
     async () => {

@@ -68,6 +68,15 @@ export function defineLifecycle({ it, itIf, subject, programs }: Suite): void {
     assert.equal((await succeed(executor, programs.show("kept.txt"))).stdout, "kept")
   })
 
+  it("a stop during a restart is the last word", async () => {
+    await using executor = subject.create()
+    await executor.start()
+    const restarted = rejectsWith(executor.restart(), "EXECUTOR_STOPPED")
+    await executor.stop()
+    await restarted
+    await rejectsWith(executor.executeCodeBlocks([programs.print("still here")]), "EXECUTOR_STOPPED")
+  })
+
   it("leaving the block of `await using` stops it", async () => {
     let leaked = subject.create()
     {
