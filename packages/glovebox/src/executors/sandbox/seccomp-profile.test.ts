@@ -70,10 +70,18 @@ describe("the seccomp profile", () => {
     expect(names.split(" ").filter((name) => allowedNames.has(name))).toEqual([])
   })
 
-  it.each(["prlimit64", "sched_setaffinity", "sched_setattr", "sched_setparam", "sched_setscheduler"])(
-    "gives %s for the caller alone",
+  it("gives the limits of the caller alone", () => {
+    const others = [1n, 2n, 1n << 32n]
+    expect(matches("prlimit64", 0n)).toBe(true)
+    expect(others.filter((pid) => matches("prlimit64", pid))).toEqual([])
+  })
+
+  it.each(["sched_setaffinity", "sched_setattr", "sched_setparam", "sched_setscheduler"])(
+    "gives %s for every thread but the agent's",
     (name) => {
-      expect([matches(name, 0n), matches(name, 1n), matches(name, 1n << 32n)]).toEqual([true, false, false])
+      // The kernel takes the lower half of the number.
+      expect([1n, (1n << 32n) + 1n].filter((pid) => matches(name, pid))).toEqual([])
+      expect([0n, 2n, 3n, 65_537n, 0x7fff_ffffn].filter((pid) => !matches(name, pid))).toEqual([])
     },
   )
 

@@ -141,16 +141,21 @@ const allow = (names: readonly string[], ...args: readonly ArgumentRule[]): Sysc
 
 const bit = (value: number, mask: number): boolean => (value & mask) !== 0
 
+const bits = Array.from({ length: 32 }, (_, position) => 2 ** position)
+
 /**
- * Rules that together hold for every 32-bit value but these two. The kernel ignores the upper half of the argument,
- * which "not equal" would compare too, and a rule that refuses cannot stand beside one that allows the same call.
+ * Rules that together hold for every 32-bit value but this one. The kernel ignores the upper half of the argument, which
+ * "not equal" would compare too, and a rule that refuses cannot stand beside one that allows the same call.
  */
-const allBut = (
+const allBut = (one: number, rule: (mask: number, value: number) => SyscallRule): SyscallRule[] =>
+  bits.map((mask) => rule(mask, bit(one, mask) ? 0 : mask))
+
+/** The same for two values. */
+const allButBoth = (
   one: number,
   other: number,
   rule: (mask: number, value: number) => SyscallRule,
 ): SyscallRule[] => {
-  const bits = Array.from({ length: 32 }, (_, position) => 2 ** position)
   const common = bits.filter((mask) => bit(one, mask) === bit(other, mask))
   const apart = bits.filter((mask) => bit(one, mask) !== bit(other, mask))
   const beside = apart.slice(1).flatMap((mask, index): SyscallRule[] => {
@@ -165,10 +170,15 @@ const allBut = (
 const IOPRIO_WHO_PROCESS = 1
 const PRIO_PROCESS = 0
 const SELF = 0
+const AGENT = 1
 
 const conditional: readonly SyscallRule[] = [
-  // Of itself alone: the agent has the same user, and could be starved or crippled by a program.
-  allow(words("prlimit64 sched_setaffinity sched_setattr sched_setparam sched_setscheduler"), equal(0, SELF)),
+  // The agent has the same user, and could be crippled or starved by a program.
+  allow(["prlimit64"], equal(0, SELF)),
+  // Libraries set these for threads, by their numbers.
+  ...allBut(AGENT, (mask, value) =>
+    allow(words("sched_setaffinity sched_setattr sched_setparam sched_setscheduler"), masked(0, mask, value)),
+  ),
   allow(["setpriority"], equal(0, PRIO_PROCESS), equal(1, SELF)),
   allow(["ioprio_set"], equal(0, IOPRIO_WHO_PROCESS), equal(1, SELF)),
   allow(["clone"], masked(0, NEW_NAMESPACES, 0)),
@@ -180,7 +190,7 @@ const conditional: readonly SyscallRule[] = [
   allow(["socket"], equal(0, AF_NETLINK), equal(2, NETLINK_ROUTE)),
   allow(["socketpair"], equal(0, AF_UNIX)),
   // Both type into the terminal as if its user did.
-  ...allBut(TIOCSTI, TIOCLINUX, (mask, value) => allow(["ioctl"], masked(1, mask, value))),
+  ...allButBoth(TIOCSTI, TIOCLINUX, (mask, value) => allow(["ioctl"], masked(1, mask, value))),
 ]
 
 const architectures = new Map([

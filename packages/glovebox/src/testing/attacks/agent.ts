@@ -61,7 +61,7 @@ print("tried")`)
 
   itIf(
     subject.features.processes && subject.features.hardened,
-    "no process but the program's own can be limited, or put behind others",
+    "what controls the program cannot be limited, or put behind others",
     async () => {
       const code = python(`import os, resource
 def attempt(what, action):
