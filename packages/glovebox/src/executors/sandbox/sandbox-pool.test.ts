@@ -148,6 +148,55 @@ describe("SandboxPool", () => {
     expect([most, yard.launches]).toEqual([2, 10])
   })
 
+  it("makes no more than four at once for those who wait, and gives each one, in order", async () => {
+    yard.isAutomatic = false
+    const sandboxes = pool({ size: 0 })
+    const order: number[] = []
+    const taken = Array.from({ length: 7 }, async (_, index) => {
+      const { sandbox } = await sandboxes.take()
+      order.push(index)
+      return sandbox
+    })
+    await settle()
+    let most = 0
+    while (yard.waiting.length > 0) {
+      most = Math.max(most, yard.waiting.length)
+      yard.waiting[0]!.succeed()
+      await settle()
+    }
+    const given = await Promise.all(taken)
+    expect([most, yard.launches, new Set(given).size]).toEqual([4, 7, 7])
+    expect(order).toEqual([0, 1, 2, 3, 4, 5, 6])
+  })
+
+  it("gives a turn that failed to the next, and its reason to one alone", async () => {
+    yard.isAutomatic = false
+    const sandboxes = pool({ size: 0 })
+    const taken = Array.from({ length: 6 }, () => sandboxes.take())
+    await settle()
+    const failed = expect(taken[0]).rejects.toThrow("no space left")
+    yard.waiting[0]!.fail(new Error("no space left"))
+    await failed
+    await settle()
+    while (yard.waiting.length > 0) {
+      yard.waiting[0]!.succeed()
+      await settle()
+    }
+    expect((await Promise.all(taken.slice(1))).map(({ pooled }) => pooled)).toEqual(Array(5).fill(false))
+  })
+
+  it("refuses those who wait for their turn when it is closed", async () => {
+    yard.isAutomatic = false
+    const sandboxes = pool({ size: 0 })
+    const taken = Array.from({ length: 6 }, () => sandboxes.take())
+    const refused = Promise.all(taken.map(async (each) => expectFailure(each, "EXECUTOR_STOPPED")))
+    await settle()
+    const closing = sandboxes.close()
+    for (const { succeed } of [...yard.waiting]) succeed()
+    await Promise.all([closing, refused])
+    expect([yard.launches, yard.living.length]).toEqual([4, 0])
+  })
+
   it("does not try again and again when sandboxes cannot be made", async () => {
     const sandboxes = pool()
     yard.failure = new Error("no space left")

@@ -20,6 +20,7 @@ export interface Leased {
 
 // More at once only slow each other down: starting a sandbox is work of the processor.
 const REFILLS_AT_ONCE = 2
+const LAUNCHES_AT_ONCE = 4
 const REFILL_AFTER_MS = 25
 // Between two runs; a run starts the count anew.
 const LOSSES_MADE_GOOD = 2
@@ -31,6 +32,8 @@ export class SandboxPool {
   readonly #launching = new Set<Promise<Sandbox>>()
   readonly #ending = new Set<Promise<void>>()
   readonly #leased = new Set<Sandbox>()
+  // Each gets a sandbox that came to be, or undefined for its turn to make one.
+  readonly #takers: ((sandbox: Sandbox | undefined) => void)[] = []
   readonly #closing = new AbortController()
   #refilling = 0
   #isClosed = false
@@ -62,7 +65,7 @@ export class SandboxPool {
     const ready = this.#takeIdle()
     if (ready) this.#refillSoon()
     else this.#refill()
-    const sandbox = ready ?? (await this.#launch())
+    const sandbox = ready ?? (await this.#launchInTurn())
     this.#leased.add(sandbox)
     return { sandbox, pooled: ready !== undefined }
   }
@@ -98,13 +101,26 @@ export class SandboxPool {
     clearTimeout(this.#idleTimer)
     clearTimeout(this.#refillTimer)
     this.#letGo()
+    for (const give of this.#takers.splice(0)) give(undefined)
     // Whoever holds one has been told to let go of it, and may not have come to it.
     for (const sandbox of this.#leased) void this.release(sandbox)
     await Promise.allSettled([...this.#launching].map(async (launching) => this.release(await launching)))
     await Promise.all(this.#ending)
   }
 
+  async #launchInTurn(): Promise<Sandbox> {
+    if (this.#launching.size < LAUNCHES_AT_ONCE) return this.#launch()
+    const given = await new Promise<Sandbox | undefined>((resolve) => {
+      this.#takers.push(resolve)
+    })
+    if (!given) return this.#launch()
+    if (!this.#isClosed) return given
+    void this.release(given)
+    throw stopped()
+  }
+
   async #launch(): Promise<Sandbox> {
+    if (this.#isClosed) throw stopped()
     const launching = this.#options.launch(this.#closing.signal)
     this.#launching.add(launching)
     try {
@@ -112,6 +128,7 @@ export class SandboxPool {
       if (!this.#isClosed) return sandbox
     } finally {
       this.#launching.delete(launching)
+      if (this.#launching.size < LAUNCHES_AT_ONCE) this.#takers.shift()?.(undefined)
     }
     throw stopped()
   }
@@ -127,6 +144,8 @@ export class SandboxPool {
   }
 
   #keep(sandbox: Sandbox): void {
+    const give = sandbox.agent.lost.aborted || this.#isClosed ? undefined : this.#takers.shift()
+    if (give) return give(sandbox)
     // Nobody may want it any more by the time it is ready.
     const isWanted = !this.#isClosed && this.#idleTimer !== undefined
     if (!isWanted || sandbox.agent.lost.aborted) return void this.release(sandbox)
