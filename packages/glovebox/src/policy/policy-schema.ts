@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { mountSchema } from "./mount-schema.ts"
 import { formatBytes, formatDuration, parseBytes, parseDuration } from "./units.ts"
 
 const quantity = z.union([z.string(), z.number()])
@@ -67,23 +68,6 @@ const USER = /^(?:0|[1-9]\d{0,9}):(?:0|[1-9]\d{0,9})$/
 const CAPABILITY = /^[A-Z][A-Z_]+$/
 const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
 const EGRESS_RULE = /^(?:\*\.)?[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?:[1-9]\d{0,4}$/
-
-// Docker's own syntax divides by these, and a control character hides what is shown.
-const PLAIN_PATH = /^\/[^:,\p{Cc}]*$/u
-
-const path = z
-  .string()
-  .regex(PLAIN_PATH, "must be an absolute path without colons, commas or control characters")
-
-const mountSchema = z.strictObject({
-  /** A folder or file of the host. */
-  source: path,
-  /** Where the sandbox sees it. */
-  target: path
-    .refine((target) => !target.split("/").includes(".."), "must not climb with ..")
-    .refine((target) => /[^/]/.test(target), "must not be the root"),
-  mode: z.enum(["ro", "rw"]).default("ro"),
-})
 
 /** The same set however it was written. */
 const asSet = (items: readonly string[]): string[] => [...new Set(items)].toSorted()

@@ -101,6 +101,27 @@ describe("SandboxPolicy", () => {
     [{ mounts: [{ source: "/a", target: "/b,readonly=false" }] }, /commas/],
     [{ mounts: [{ source: "/a\n", target: "/b" }] }, /control characters/],
     [{ mounts: [{ source: "/a", target: "//" }] }, /must not be the root/],
+    [{ mounts: [{ source: "/a", target: "/." }] }, /must not be the root/],
+    [{ mounts: [{ source: "/a", target: "/workspace" }] }, /mounts\.0\.mode: must be rw for \/workspace/],
+    [{ mounts: [{ source: "/a", target: "/workspace/./", mode: "ro" }] }, /must be rw for \/workspace/],
+    [{ mounts: [{ source: "/a", target: "/proc", mode: "rw" }] }, /mounts\.0\.target: \/proc cannot be/],
+    [{ mounts: [{ source: "/a", target: "/proc/self/x" }] }, /has a \/proc of its own/],
+    [
+      { mounts: [{ source: "/a", target: "//sys//fs/cgroup/" }] },
+      /\/sys\/fs\/cgroup cannot .*a \/sys of its own/,
+    ],
+    [{ mounts: [{ source: "/a", target: "/dev" }] }, /has a \/dev of its own/],
+    [{ mounts: [{ source: "/a", target: "/usr/" }] }, /\/usr cannot .*own programs are there/],
+    [{ mounts: [{ source: "/a", target: "/lib64" }] }, /own programs are there/],
+    [
+      {
+        mounts: [
+          { source: "/a", target: "/x" },
+          { source: "/b", target: "//x/" },
+        ],
+      },
+      /share a target/,
+    ],
     [
       {
         mounts: [
@@ -120,6 +141,27 @@ describe("SandboxPolicy", () => {
       /^POLICY_INVALID: The policy is not valid: /,
     )
     expect(failureOf(() => new SandboxPolicy(input as PolicyInput))).toMatch(message)
+  })
+
+  it("knows a mount's target however it is written, and lets useful ones through", () => {
+    const mounts = [
+      "/data//x/./",
+      "/workspace/",
+      "/tmp",
+      "/dev/shm/",
+      "/usr/share/x",
+      "/process",
+      "/opt",
+    ].map((target) => ({ source: "/a", target, mode: "rw" as const }))
+    expect(new SandboxPolicy({ mounts }).fields.mounts.map(({ target }) => target)).toEqual([
+      "/data/x",
+      "/workspace",
+      "/tmp",
+      "/dev/shm",
+      "/usr/share/x",
+      "/process",
+      "/opt",
+    ])
   })
 
   it("mounts read-only unless it says otherwise", () => {

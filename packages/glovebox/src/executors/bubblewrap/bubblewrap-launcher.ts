@@ -1,9 +1,11 @@
 import { GloveboxError } from "../../core/index.ts"
+import { Guard } from "../sandbox/guard.ts"
 import { runInitCommand } from "../sandbox/init-command.ts"
 import type { Language } from "../languages.ts"
 import type { SandboxLauncher } from "../sandbox/sandbox-launcher.ts"
 import type { Sandbox } from "../sandbox/sandbox.ts"
 import type { BubblewrapOptions } from "./bubblewrap-options.ts"
+import { systemFailure } from "./explain-failure.ts"
 import { type LaunchedSandbox, launchSandbox } from "./launch-sandbox.ts"
 import { type LaunchPreparation, prepareLaunch } from "./prepare-launch.ts"
 import { sweepCgroups } from "./sandbox-cgroup.ts"
@@ -12,17 +14,21 @@ import { sweepCgroups } from "./sandbox-cgroup.ts"
 export class BubblewrapLauncher implements SandboxLauncher {
   readonly kind = "bubblewrap"
   readonly #preparation: LaunchPreparation
+  readonly #guard: Guard
   readonly #launched = new WeakMap<Sandbox, LaunchedSandbox>()
   // Executors begin at different processors.
   #launches = Math.floor(Math.random() * 1024)
 
   private constructor(preparation: LaunchPreparation) {
     this.#preparation = preparation
+    this.#guard = guardOf(preparation)
   }
 
   /** Finds what is needed, and clears away what processes left that are gone. */
   static async prepare(options: BubblewrapOptions): Promise<BubblewrapLauncher> {
-    const preparation = await prepareLaunch(options)
+    const preparation = await prepareLaunch(options).catch((error: unknown) => {
+      throw systemFailure(error)
+    })
     await sweepCgroups(preparation.machine.cgroup)
     return new BubblewrapLauncher(preparation)
   }
@@ -30,7 +36,11 @@ export class BubblewrapLauncher implements SandboxLauncher {
   async launch(signal?: AbortSignal): Promise<Sandbox> {
     signal?.throwIfAborted()
     this.#launches += 1
-    const sandbox = await launchSandbox(this.#preparation, { turn: this.#launches, signal })
+    const sandbox = await launchSandbox(this.#preparation, {
+      turn: this.#launches,
+      guard: this.#guard,
+      signal,
+    })
     this.#launched.set(sandbox, sandbox)
     try {
       await runInitCommand(sandbox.agent, this.#preparation.options, signal)
@@ -56,5 +66,11 @@ export class BubblewrapLauncher implements SandboxLauncher {
 
   async close(): Promise<void> {
     // Every sandbox is destroyed by who took it.
+    await this.#guard.close()
   }
+}
+
+/** Watches sandboxes of this preparation. */
+export function guardOf({ machine }: LaunchPreparation): Guard {
+  return new Guard({ cgroups: [...new Set(machine.cgroup.folders.values())] })
 }

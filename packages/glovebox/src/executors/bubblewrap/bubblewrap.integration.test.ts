@@ -145,6 +145,42 @@ except OSError as error: print(error.strerror)`
     await expectFailure(executor.start(), "POLICY_MOUNT_REFUSED", /\/etc/)
   })
 
+  it("refuses targets of mounts that are not in its read-only tree, and takes those that are", async () => {
+    const data = await mkdtemp(join(folder, "data-"))
+    await chmod(data, 0o755)
+    const mounts = (target: string): BubblewrapCodeExecutorOptions => ({
+      policy: { mounts: [{ source: data, target }] },
+    })
+    for (const target of ["/usr/nowhere", "/bin/nowhere"]) {
+      await using executor = new BubblewrapCodeExecutor(mounts(target))
+      await expectFailure(executor.start(), "POLICY_MOUNT_REFUSED", new RegExp(`${target} is not in .*tree`))
+    }
+    const list = `import os\nprint(os.listdir("/usr/share"))`
+    expect(await output(list, mounts("/usr/share/"))).toBe("[]\n")
+    expect(() => new BubblewrapCodeExecutor(mounts("/workspace/"))).toThrow(/must be rw for \/workspace/)
+  })
+
+  it("bounds the workspace, however its mount is written, and takes any size of memory", async () => {
+    const data = await mkdtemp(join(folder, "data-"))
+    await chmod(data, 0o777)
+    const mounts = [{ source: data, target: "//workspace/", mode: "rw" as const }]
+    await using executor = new BubblewrapCodeExecutor({ memory: 100_000_001, policy: { mounts } })
+    const { stdout } = await executor.executeCodeBlocks([python(`open("made", "w").write("x")\nprint(1)`)])
+    expect(stdout).toBe("1\n")
+    expect(await readFile(join(data, "made"), "utf8")).toBe("x")
+  })
+
+  it.each(["/sys/fs/cgroup/nope", "/tmp", "/proc"])("does not take %s for a cgroup", async (cgroup) => {
+    await using executor = new BubblewrapCodeExecutor({ cgroup, cpus: 1024 })
+    await expectFailure(executor.start(), "OPTION_INVALID", new RegExp(`^cgroup: ${cgroup} `))
+  })
+
+  it("shows nothing of how this machine was started", async () => {
+    expect((await readFile("/proc/cmdline", "utf8")).length).toBeGreaterThan(0)
+    const code = `try: print(repr(open("/proc/cmdline").read()))\nexcept PermissionError: print("refused")`
+    expect(await output(code)).toBe("refused\n")
+  })
+
   it("uses another tree in the place of the machine's own", async () => {
     const root = await mkdtemp("/var/tmp/glovebox-tree-")
     try {

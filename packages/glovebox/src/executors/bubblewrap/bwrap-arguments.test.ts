@@ -79,7 +79,7 @@ describe("bwrapControls", () => {
       { source: "/srv/work", target: "/workspace/", mode: "rw" as const },
     ]
     const { mounts: args, "writable places": places } = controls({ mounts })
-    expect(args).toBe("--ro-bind /srv/data /data --bind /srv/work /workspace/")
+    expect(args).toBe("--ro-bind /srv/data /data --bind /srv/work /workspace")
     expect(places).not.toContain("/workspace")
   })
 

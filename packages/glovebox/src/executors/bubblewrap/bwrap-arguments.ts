@@ -1,4 +1,3 @@
-import { posix } from "node:path"
 import type { PolicyFields } from "../../policy/index.ts"
 import { WORKSPACE } from "../sandbox/workspace-folder.ts"
 import type { TreeEntry } from "./system-tree.ts"
@@ -114,7 +113,7 @@ function treeArguments(entry: TreeEntry): string[] {
 
 function writablePlaces({ policy, places }: BwrapInput): string[] {
   const limits = placeLimits(policy)
-  const mounted = new Set(policy.mounts.map(({ target }) => posix.resolve("/", target)))
+  const mounted = new Set(policy.mounts.map(({ target }) => target))
   const targets = { workspace: WORKSPACE, tmp: "/tmp", shm: "/dev/shm" }
   return (["workspace", "tmp", "shm"] as const).flatMap((name) => {
     const target = targets[name]

@@ -1,10 +1,12 @@
+import { existsSync } from "node:fs"
 import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
+import { expectFailure } from "../../core/expect-failure.test-kit.ts"
 import { SandboxPolicy } from "../../policy/index.ts"
 import { cgroupName, isOrphan } from "./cgroup-owner.ts"
-import { type Controller, findCgroupPlace, ownFolders } from "./cgroup-places.ts"
+import { type Controller, findCgroupPlace, namedCgroupPlace, ownFolders } from "./cgroup-places.ts"
 import { SandboxCgroup } from "./sandbox-cgroup.ts"
 
 let root = ""
@@ -76,14 +78,26 @@ describe("findCgroupPlace", () => {
     await cgroup(join(root, "app"), "")
     expect((await findCgroupPlace(unified("/app"))).folders.size).toBe(0)
   })
+})
 
-  it("takes the one that was named, and enables there what is delegated", async () => {
-    await cgroup(join(root, "mine"), "cpu memory pids")
-    const place = await findCgroupPlace({ own: "4:memory:/\n", mounts: "" }, join(root, "mine"))
-    expect([...place.folders.keys()]).toEqual([])
-    // The kernel would read the last word as "enable", and list all of them.
-    expect(await readFile(join(root, "mine/cgroup.subtree_control"), "utf8")).toBe("+cpu")
+describe("namedCgroupPlace", () => {
+  const CGROUP2 = 0x6367_7270
+  const typeOf = async (): Promise<number> => CGROUP2
+
+  it("enables what is delegated, and refuses a cgroup in which that does not help", async () => {
+    await cgroup(root, "")
+    await expectFailure(namedCgroupPlace(root, typeOf), "OPTION_INVALID", /controllers .*memory, pids/)
+    // The kernel would read each word as "enable", and list all of them.
+    expect(await readFile(join(root, "cgroup.subtree_control"), "utf8")).toBe("+cpu")
   })
+
+  it.each(["/var/tmp", "/proc", "/sys/fs/cgroup/nope"])(
+    "refuses %s, and writes nothing into it",
+    async (folder) => {
+      await expectFailure(namedCgroupPlace(folder), "OPTION_INVALID", new RegExp(`cgroup: ${folder} `))
+      expect(existsSync(join(folder, "cgroup.subtree_control"))).toBe(false)
+    },
+  )
 })
 
 describe("a sandbox's cgroup of version 2", () => {
@@ -118,6 +132,24 @@ describe("a sandbox's cgroup of version 2", () => {
     await mkdir(join(root, "a/one"))
     await expect(make([["memory", join(root, "a")]])).rejects.toThrow(/EEXIST/)
     expect(await readdir(join(root, "a"))).toEqual(["one"])
+  })
+
+  it("has whole pages of memory, whatever the policy says", async () => {
+    const folders = new Map([["memory", root]] as const)
+    const { limits } = new SandboxPolicy({ limits: { memory: 100_000_001 } }).fields
+    await SandboxCgroup.create({ version: 2, folders }, "one", limits)
+    expect(Number(await readFile(join(root, "one/memory.max"), "utf8"))).toBe(99_942_400)
+  })
+
+  it("removes every folder that it can, when one cannot be", async () => {
+    const { limits } = new SandboxPolicy().fields
+    for (const name of ["a", "b"]) await mkdir(join(root, name))
+    const folders = new Map([["memory", join(root, "a")] as const, ["pids", join(root, "b")] as const])
+    const own = await SandboxCgroup.create({ version: 1, folders }, "one", limits)
+    // A file keeps a folder here, which the kernel's own files do not.
+    await rm(join(root, "b/one/pids.max"))
+    await expect(own.remove()).rejects.toThrow(/ENOTEMPTY/)
+    expect([await readdir(join(root, "a")), await readdir(join(root, "b"))]).toEqual([["one"], []])
   })
 })
 

@@ -1,9 +1,12 @@
 import { constants } from "node:fs"
-import { access, readFile, writeFile } from "node:fs/promises"
+import { access, readFile, statfs, writeFile } from "node:fs/promises"
 import { dirname, join, relative } from "node:path"
+import { GloveboxError } from "../../core/index.ts"
 
 export type Controller = "memory" | "pids" | "cpu"
 
+// The kernel's number of the file system.
+const CGROUP2 = 0x6367_7270
 const CONTROLLERS: readonly Controller[] = ["memory", "pids", "cpu"]
 
 /** Folders in which cgroups of ours can be made. */
@@ -30,15 +33,46 @@ async function read(path: string): Promise<string> {
 }
 
 /** Where a cgroup can be made for each controller that is there; empty folders where none can. */
-export async function findCgroupPlace(texts: CgroupTexts, given?: string): Promise<CgroupPlace> {
+export async function findCgroupPlace(texts: CgroupTexts): Promise<CgroupPlace> {
   const own = ownFolders(texts)
-  if (own.legacy.size > 0 && given === undefined) {
-    return { version: 1, folders: await writable(own.legacy) }
-  }
-  const start = given ?? own.unified
-  if (start === undefined) return { version: 2, folders: new Map() }
-  if (given !== undefined) await enableIn(given)
-  return { version: 2, folders: await unifiedFolders(start, given ?? own.unifiedRoot) }
+  if (own.legacy.size > 0) return { version: 1, folders: await writable(own.legacy) }
+  if (own.unified === undefined) return { version: 2, folders: new Map() }
+  return { version: 2, folders: await unifiedFolders(own.unified, own.unifiedRoot) }
+}
+
+/** The folder of cgroup v2 that was named, or an error: limits that were asked of it are not kept by less. */
+export async function namedCgroupPlace(
+  folder: string,
+  typeOf: (folder: string) => Promise<number> = fileSystemOf,
+): Promise<CgroupPlace> {
+  const type = await typeOf(folder).catch((cause: unknown) => {
+    throw refused(folder, "cannot be read", cause)
+  })
+  // Before anything is written into it.
+  if (type !== CGROUP2) throw refused(folder, "is no folder of cgroup v2")
+  await enableIn(folder)
+  const folders = await unifiedFolders(folder, folder)
+  if (folders.size > 0) return { version: 2, folders }
+  const enabled = await enabledIn(folder)
+  const missing = (["memory", "pids"] as const).filter((name) => !enabled.includes(name))
+  throw refused(
+    folder,
+    missing.length === 0
+      ? "cannot be written by this user"
+      : `has not the controllers for it (${missing.join(", ")}), or holds processes itself`,
+  )
+}
+
+async function fileSystemOf(folder: string): Promise<number> {
+  return (await statfs(folder)).type
+}
+
+function refused(folder: string, reason: string, cause?: unknown): GloveboxError {
+  return new GloveboxError(
+    "OPTION_INVALID",
+    `cgroup: ${folder} ${reason}, so no limit can be kept there. Name an empty folder of cgroup v2 that this user may write and that memory and pids are delegated to, or leave the option out.`,
+    { cause },
+  )
 }
 
 interface OwnFolders {

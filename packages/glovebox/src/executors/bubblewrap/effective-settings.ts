@@ -1,6 +1,7 @@
 import { GloveboxError } from "../../core/index.ts"
 import type { PolicyFields } from "../../policy/index.ts"
 import type { Facts } from "../sandbox/agent-answers.ts"
+import { wholePages } from "../sandbox/whole-pages.ts"
 import { WORKSPACE } from "../sandbox/workspace-folder.ts"
 import type { KernelView } from "./kernel-view.ts"
 import type { LimitPlan } from "./limit-plan.ts"
@@ -54,7 +55,8 @@ export function effectiveSettings(input: EffectiveInput): Readonly<Record<string
       check("workspace within its files", isWithin(facts.workspace.files, limits.files), true)
     }
   }
-  if (plan.memory === "cgroup") check("memory limit of the cgroup", facts.cgroup.memory, limits.memory)
+  const bytes = wholePages(limits.memory)
+  if (plan.memory === "cgroup") check("memory limit of the cgroup", facts.cgroup.memory, bytes)
   else check("RLIMIT_AS", view.addressSpace, Math.floor(limits.memory / 1024) * 1024)
   if (plan.pids === "cgroup") {
     check("process limit of the cgroup", facts.cgroup.pids, limits.pids + PROCESSES_OUTSIDE)

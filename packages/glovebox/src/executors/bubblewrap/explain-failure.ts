@@ -1,9 +1,12 @@
 import { readFile } from "node:fs/promises"
 import { GloveboxError } from "../../core/index.ts"
+import { shortageError } from "../sandbox/shortage-error.ts"
 import { unavailable } from "./find-tools.ts"
 
 /** Why bwrap could not make its namespaces, and the remedy. */
 export async function explainFailure(said: string, cause: unknown): Promise<GloveboxError> {
+  const shortage = shortageError("bwrap", cause)
+  if (shortage) return shortage
   const closed = /user namespace|new namespace|unshare failed|uid map|Operation not permitted|No space left/i
   if (/execvp (?:python3|sh): No such file|python3: (?:command )?not found/.test(said)) {
     return unavailable(
@@ -27,6 +30,16 @@ export async function explainFailure(said: string, cause: unknown): Promise<Glov
   if (closed.test(said))
     return unavailable(`bwrap could not make its namespaces (${said}). ${await remedy()}`, cause)
   return new GloveboxError("SANDBOX_SETUP_FAILED", `bwrap could not make the sandbox: ${said}`, { cause })
+}
+
+/** The same error, or one of ours in the place of what a call of the system threw. */
+export function systemFailure(error: unknown): unknown {
+  const { syscall, message } = error as NodeJS.ErrnoException
+  if (GloveboxError.is(error) || syscall === undefined) return error
+  return (
+    shortageError("The sandbox", error) ??
+    new GloveboxError("SANDBOX_SETUP_FAILED", `The sandbox could not be made: ${message}`, { cause: error })
+  )
 }
 
 async function remedy(): Promise<string> {

@@ -4,6 +4,7 @@ import { access, stat } from "node:fs/promises"
 import { delimiter, isAbsolute, join } from "node:path"
 import { promisify } from "node:util"
 import { GloveboxError } from "../../core/index.ts"
+import { shortageError } from "../sandbox/shortage-error.ts"
 
 const run = promisify(execFile)
 
@@ -29,7 +30,7 @@ export async function findBubblewrap(given?: string): Promise<Bubblewrap> {
   const path = given ?? (await findInPath("bwrap"))
   if (path === undefined) throw unavailable(`There is no bwrap in PATH. ${INSTALL}.`)
   const { stdout } = await run(path, ["--version"], { env: {}, timeout: 10_000 }).catch((cause: unknown) => {
-    throw unavailable(`${path} does not run. ${INSTALL}.`, cause)
+    throw shortageError(path, cause) ?? unavailable(`${path} does not run. ${INSTALL}.`, cause)
   })
   const [, version = "", major = "", minor = ""] = /^bubblewrap ((\d+)\.(\d+)\S*)/.exec(stdout) ?? []
   if (version === "") throw unavailable(`${path} is not bubblewrap. ${INSTALL}.`)

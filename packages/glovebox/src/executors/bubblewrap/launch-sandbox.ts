@@ -3,12 +3,14 @@ import { abortable } from "../../internal/abortable.ts"
 import type { Facts } from "../sandbox/agent-answers.ts"
 import type { Channel } from "../sandbox/channel.ts"
 import { FramedAgent } from "../sandbox/framed-agent.ts"
+import type { Guard } from "../sandbox/guard.ts"
 import { processChannel } from "../sandbox/process-channel.ts"
 import type { Sandbox } from "../sandbox/sandbox.ts"
+import { notStarted } from "../sandbox/start-process.ts"
 import type { Control } from "./bwrap-arguments.ts"
 import { cgroupName } from "./cgroup-owner.ts"
 import { effectiveSettings } from "./effective-settings.ts"
-import { explainFailure } from "./explain-failure.ts"
+import { explainFailure, systemFailure } from "./explain-failure.ts"
 import { readKernelView } from "./kernel-view.ts"
 import { planProcess } from "./plan-process.ts"
 import type { LaunchPreparation } from "./prepare-launch.ts"
@@ -27,6 +29,8 @@ export interface LaunchedSandbox extends Sandbox {
 export interface LaunchOptions {
   /** Which launch of the executor's this is. */
   readonly turn: number
+  /** Ends the sandbox when this process dies. */
+  readonly guard: Guard
   readonly signal?: AbortSignal | undefined
   /** For tests of what each part of the wall is for: changes it, or leaves out the check that it stands. */
   readonly alter?: ((controls: readonly Control[]) => readonly Control[]) | undefined
@@ -38,21 +42,32 @@ export async function launchSandbox(
   preparation: LaunchPreparation,
   launch: LaunchOptions,
 ): Promise<LaunchedSandbox> {
+  try {
+    return await launchInto(preparation, launch)
+  } catch (error) {
+    throw launch.signal?.aborted ? error : systemFailure(error)
+  }
+}
+
+async function launchInto(preparation: LaunchPreparation, launch: LaunchOptions): Promise<LaunchedSandbox> {
   const { machine, options } = preparation
   const { fields } = options.policy
-  const { signal } = launch
+  const { signal, guard } = launch
   const id = cgroupName()
   const hasCgroup = machine.cgroup.folders.size > 0
   const cgroup = hasCgroup ? await SandboxCgroup.create(machine.cgroup, id, fields.limits) : undefined
-  const plan = planProcess({ ...preparation, ...launch, policy: fields, cgroup: cgroup?.binds ?? [] })
-  const running = SandboxProcess.start(plan)
-  const channel = processChannel(running.child)
+  let running: SandboxProcess | undefined
+  let channel: Channel | undefined
   const destroy = once(async () => {
-    channel.close()
-    await running.end()
+    channel?.close()
+    await Promise.all([running?.end(), cgroup?.kill()])
     await cgroup?.remove()
   })
   try {
+    const plan = planProcess({ ...preparation, ...launch, policy: fields, cgroup: cgroup?.binds ?? [] })
+    running = SandboxProcess.start(plan)
+    channel = processChannel(running.child)
+    watch(running, guard, cgroup && id)
     if (running.pid !== undefined) await cgroup?.add(running.pid)
     running.openGate()
     const agent = await greet(channel, signal)
@@ -64,8 +79,15 @@ export async function launchSandbox(
   } catch (error) {
     // The cause is worth more to the caller than a failed removal, which a sweep makes good.
     await destroy().catch(() => {})
-    throw running.failure ? await explainFailure(running.failure.message, error) : error
+    throw running?.failure ? notStarted("The sandbox", running.failure) : error
   }
+}
+
+// Before the gate opens: bwrap's own process is not bound to this one until it has made its namespaces.
+function watch({ pid, exited }: SandboxProcess, guard: Guard, cgroup: string | undefined): void {
+  if (pid === undefined) return
+  guard.watch(pid, cgroup)
+  void exited.then(() => guard.forget(pid))
 }
 
 async function greet(channel: Channel, signal?: AbortSignal): Promise<FramedAgent> {

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process"
 import { access, readFile, statfs } from "node:fs/promises"
 import { release } from "node:os"
 import { promisify } from "node:util"
-import { type CgroupPlace, findCgroupPlace, readCgroupTexts } from "./cgroup-places.ts"
+import { type CgroupPlace, findCgroupPlace, namedCgroupPlace, readCgroupTexts } from "./cgroup-places.ts"
 import { explainFailure } from "./explain-failure.ts"
 import { type Bubblewrap, TOOL_FOLDERS, findBubblewrap, findProgram } from "./find-tools.ts"
 import { processorsIn } from "./kernel-view.ts"
@@ -49,6 +49,7 @@ const HIDDEN = [
   "timer_stats",
   "kallsyms",
   "interrupts",
+  "cmdline",
 ]
 
 /** Looks for bwrap and for the means to keep limits. */
@@ -110,7 +111,7 @@ export function becoming(identity: Identity): Partial<Identity> {
 
 async function cgroupPlace(given: string | false | undefined): Promise<CgroupPlace> {
   if (given === false) return { version: 2, folders: new Map() }
-  return findCgroupPlace(await readCgroupTexts(), given)
+  return given === undefined ? findCgroupPlace(await readCgroupTexts()) : namedCgroupPlace(given)
 }
 
 // Tried, not guessed: systems let users make namespaces and then mount nothing in them.

@@ -1,10 +1,10 @@
 import { release } from "node:os"
-import { posix } from "node:path"
 import { checkMounts } from "../../policy/index.ts"
 import { agentCommand } from "../sandbox/agent-command.ts"
 import { AGENT_LEASE_MS } from "../sandbox/agent-lease.ts"
 import { WORKSPACE } from "../sandbox/workspace-folder.ts"
 import type { BubblewrapOptions } from "./bubblewrap-options.ts"
+import { checkTargets } from "./check-targets.ts"
 import { LIBRARY, checkFunctions, functionFiles } from "./function-files.ts"
 import { type LimitPlan, planLimits } from "./limit-plan.ts"
 import { type Machine, surveyMachine } from "./machine.ts"
@@ -37,12 +37,14 @@ export async function prepareLaunch(options: BubblewrapOptions): Promise<LaunchP
     sources: [...fields.mounts.map(({ source }) => source), ...(root === undefined ? [] : [root])],
   })
   const plan = planLimits(fields, machine.means)
+  const tree = await systemTree(root)
+  await checkTargets(fields, tree)
   return {
     options,
     machine,
     plan,
     filters: sandboxFilters(fields, plan, process.arch, release()),
-    tree: await systemTree(root),
+    tree,
     files: [...(root === undefined ? settingFiles(fields) : []), ...functionFiles(options)],
     env: options.functions.length === 0 ? {} : { PYTHONPATH: LIBRARY },
     agent: await agentCommand({
@@ -61,6 +63,5 @@ function keepsReady({ interpreter, isolation, pool }: BubblewrapOptions): boolea
 }
 
 function isInWorkspace(target: string): boolean {
-  const path = posix.resolve("/", target)
-  return path === WORKSPACE || path.startsWith(`${WORKSPACE}/`)
+  return target === WORKSPACE || target.startsWith(`${WORKSPACE}/`)
 }

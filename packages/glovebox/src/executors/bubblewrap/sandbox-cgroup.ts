@@ -1,9 +1,11 @@
+import { constants } from "node:fs"
 import { mkdir, readFile, readdir, rmdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { setTimeout as delay } from "node:timers/promises"
 import type { PolicyFields } from "../../policy/index.ts"
 import type { CgroupPlace, Controller } from "./cgroup-places.ts"
 import { isOrphan } from "./cgroup-owner.ts"
+import { wholePages } from "../sandbox/whole-pages.ts"
 
 const PERIOD_US = 100_000
 const LEAST_QUOTA_US = 1_000
@@ -71,9 +73,28 @@ export class SandboxCgroup {
     return Number(/^oom_kill (\d+)$/m.exec(text)?.[1] ?? 0) > 0
   }
 
+  /** Ends all that is in it, at once. */
+  async kill(): Promise<void> {
+    const folders = [...new Set(this.#folders.values())]
+    await Promise.all(
+      folders.map(async (folder) => {
+        // Version 1 has no such file, and kernels before 5.14 neither.
+        const isKilled =
+          this.version === 2 &&
+          (await writeFile(join(folder, "cgroup.kill"), "1", { flag: constants.O_WRONLY }).then(
+            () => true,
+            () => false,
+          ))
+        if (!isKilled) await killAll(folder)
+      }),
+    )
+  }
+
   /** Ends what is in it, and removes it: an empty place is the proof that nothing is left. */
   async remove(): Promise<void> {
-    for (const folder of new Set(this.#folders.values())) await removeCgroup(folder)
+    const removals = [...new Set(this.#folders.values())].map(async (folder) => removeCgroup(folder))
+    const ends = await Promise.allSettled(removals)
+    for (const end of ends) if (end.status === "rejected") throw end.reason
   }
 }
 
@@ -132,10 +153,11 @@ async function limit(
   const set = async (file: string, value: string | number): Promise<void> =>
     writeFile(join(folder, file), String(value))
   const quota = Math.round(cpuQuota(limits.cpus) * PERIOD_US)
+  const memory = wholePages(limits.memory)
   if (controller === "pids") return set("pids.max", limits.pids + PROCESSES_OUTSIDE)
   if (version === 2) {
     if (controller === "cpu") return set("cpu.max", `${quota} ${PERIOD_US}`)
-    await set("memory.max", limits.memory)
+    await set("memory.max", memory)
     // Missing where the kernel does not count swap.
     return set("memory.swap.max", 0).catch(ignoreMissing)
   }
@@ -143,10 +165,10 @@ async function limit(
     await set("cpu.cfs_period_us", PERIOD_US)
     return set("cpu.cfs_quota_us", quota)
   }
-  await set("memory.limit_in_bytes", limits.memory)
+  await set("memory.limit_in_bytes", memory)
   await set("memory.swappiness", 0).catch(ignoreMissing)
   // Memory and swap together: no swap.
-  return set("memory.memsw.limit_in_bytes", limits.memory).catch(ignoreMissing)
+  return set("memory.memsw.limit_in_bytes", memory).catch(ignoreMissing)
 }
 
 function ignoreMissing(error: unknown): void {

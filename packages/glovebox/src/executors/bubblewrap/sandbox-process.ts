@@ -1,8 +1,10 @@
-import { type ChildProcess, spawn } from "node:child_process"
+import type { ChildProcess } from "node:child_process"
 import { readFile } from "node:fs/promises"
+import type { Socket } from "node:net"
 import type { Readable, Writable } from "node:stream"
 import { z } from "zod"
 import type { PipedProcess } from "../sandbox/process-channel.ts"
+import { startProcess } from "../sandbox/start-process.ts"
 import { TOOL_FOLDERS } from "./find-tools.ts"
 import { FIRST_DATA_FD, GATE_FD, INFO_FD } from "./launch-command.ts"
 import { type Identity, becoming } from "./machine.ts"
@@ -32,14 +34,15 @@ export class SandboxProcess {
   readonly child: PipedProcess
   /** Resolves when bwrap has made the sandbox; never, when it cannot. */
   readonly info: Promise<ProcessInfo>
-  readonly #exited: Promise<void>
+  /** Resolves when it has ended. */
+  readonly exited: Promise<void>
   #init: number | undefined
   #failure: Error | undefined
 
   private constructor(child: ChildProcess) {
     // All of its streams are pipes.
     this.child = child as PipedProcess
-    this.#exited = new Promise((resolve) => {
+    this.exited = new Promise((resolve) => {
       child.once("exit", () => resolve())
       child.once("error", (error) => {
         this.#failure = error
@@ -53,7 +56,7 @@ export class SandboxProcess {
 
   static start({ command, data, identity }: ProcessPlan): SandboxProcess {
     const [program = "", ...args] = command
-    const child = spawn(program, args, {
+    const child = startProcess(program, args, {
       cwd: "/",
       // What launches the sandbox gets nothing of the host's environment either.
       env: { PATH: TOOL_FOLDERS.join(":") },
@@ -88,17 +91,20 @@ export class SandboxProcess {
 
   /** Ends the sandbox, and waits until all of it is gone. */
   async end(): Promise<void> {
+    // Idle, it keeps nobody; who waits for its end is to be kept.
+    this.child.ref()
+    for (const stream of this.child.stdio as readonly Partial<Pick<Socket, "ref">>[]) stream.ref?.()
     if (await this.#isOver()) return
     // The death of a namespace's first process is that of all in it, and bwrap ends when it has seen it.
     if (this.#init !== undefined && (await isChildOf(this.#init, this.pid))) kill(this.#init)
     else this.#killGroup()
     const late = setTimeout(() => this.#killGroup(), END_LIMIT_MS)
-    await this.#exited
+    await this.exited
     clearTimeout(late)
   }
 
   async #isOver(): Promise<boolean> {
-    return Promise.race([this.#exited.then(() => true), Promise.resolve(false)])
+    return Promise.race([this.exited.then(() => true), Promise.resolve(false)])
   }
 
   #killGroup(): void {

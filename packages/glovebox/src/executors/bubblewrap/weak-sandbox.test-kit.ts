@@ -1,3 +1,4 @@
+import { guardOf } from "./bubblewrap-launcher.ts"
 import type { Control } from "./bwrap-arguments.ts"
 import { type BubblewrapCodeExecutorOptions, readBubblewrapOptions } from "./bubblewrap-options.ts"
 import { type LaunchedSandbox, launchSandbox } from "./launch-sandbox.ts"
@@ -24,11 +25,23 @@ export async function weakSandbox({
   verifies = false,
 }: Weakening = {}): Promise<LaunchedSandbox> {
   const preparation = change(await prepareLaunch(readBubblewrapOptions({ pool: false, ...options })))
-  return launchSandbox(preparation, {
-    turn: 0,
-    verifies,
-    alter: (controls) => alter(controls, without, instead),
-  })
+  const guard = guardOf(preparation)
+  try {
+    const sandbox = await launchSandbox(preparation, {
+      turn: 0,
+      guard,
+      verifies,
+      alter: (controls) => alter(controls, without, instead),
+    })
+    const destroy = async (): Promise<void> => {
+      await sandbox.destroy()
+      await guard.close()
+    }
+    return { ...sandbox, destroy, [Symbol.asyncDispose]: destroy }
+  } catch (error) {
+    await guard.close()
+    throw error
+  }
 }
 
 function alter(

@@ -1,4 +1,3 @@
-import { posix } from "node:path"
 import { GloveboxError } from "../../core/index.ts"
 import { SandboxPolicy, checkMounts } from "../../policy/index.ts"
 import type { Language } from "../languages.ts"
@@ -248,8 +247,7 @@ function keepsReady({ interpreter, isolation, pool }: DockerOptions): boolean {
 }
 
 function isInWorkspace(target: string): boolean {
-  const path = posix.resolve("/", target)
-  return path === WORKSPACE || path.startsWith(`${WORKSPACE}/`)
+  return target === WORKSPACE || target.startsWith(`${WORKSPACE}/`)
 }
 
 function once(action: () => Promise<void>): () => Promise<void> {

@@ -117,6 +117,10 @@ describe("containerSpec, widened by the policy", () => {
     expect(widened({ seccomp: { profile: { defaultAction: "SCMP_ACT_ALLOW" } } })).toEqual({
       SecurityOpt: ["no-new-privileges", 'seccomp={"defaultAction":"SCMP_ACT_ALLOW"}'],
     })
+    expect(widened({ limits: { memory: 100_000_001 } })).toEqual({
+      Memory: 99_942_400,
+      MemorySwap: 99_942_400,
+    })
     expect(widened({ limits: { memory: "1GiB" } })).toEqual({ Memory: 1024 * MiB, MemorySwap: 1024 * MiB })
     expect(widened({ limits: { cpus: 1.5 } })).toEqual({ NanoCpus: 1_500_000_000 })
     expect(widened({ limits: { pids: 7 } })).toEqual({ PidsLimit: 7 })

@@ -1,3 +1,4 @@
+import { wholePages } from "../sandbox/whole-pages.ts"
 import { WORKSPACE } from "../sandbox/workspace-folder.ts"
 import { posix } from "node:path"
 import type { PolicyFields } from "../../policy/index.ts"
@@ -122,9 +123,9 @@ function hostConfig(input: ContainerSpecInput, hasNoNetwork: boolean): HostConfi
     UTSMode: "",
     CgroupnsMode: "private",
     PidsLimit: taskLimit(policy, input.runtime),
-    Memory: limits.memory,
+    Memory: wholePages(limits.memory),
     // The same as the memory: no swap.
-    MemorySwap: limits.memory,
+    MemorySwap: wholePages(limits.memory),
     NanoCpus: Math.round(limits.cpus * 1e9),
     // When the host itself is short of memory, sandboxes go first.
     OomScoreAdj: 500,
@@ -218,7 +219,7 @@ function tmpfs({ policy, imageVolumes, isPodman }: ContainerSpecInput): Record<s
   for (const path of imageVolumes) places[plain(path)] = cover
   places["/tmp"] = place(Math.min(TMP_BYTES, limits.workspace), Math.min(limits.files, TMP_FILES))
   places[WORKSPACE] = place(limits.workspace, limits.files)
-  for (const { target } of mounts) delete places[plain(target)]
+  for (const { target } of mounts) delete places[target]
   return places
 }
 

@@ -3,6 +3,7 @@ import { GloveboxError } from "../../core/index.ts"
 import { canonicalJson } from "../../internal/canonical-json.ts"
 import type { PolicyFields } from "../../policy/index.ts"
 import type { Facts } from "../sandbox/agent-answers.ts"
+import { wholePages } from "../sandbox/whole-pages.ts"
 import { isGvisor } from "./choose-runtime.ts"
 import { type ContainerSpec, seccompOptions, taskLimit } from "./container-spec.ts"
 import {
@@ -102,8 +103,8 @@ function askedOfEngine(policy: PolicyFields, spec: ContainerSpec): Record<string
     capabilities: policy.capabilities.map(withoutPrefix).toSorted(),
     noNewPrivileges: true,
     unconfined: isUnconfined(policy) ? ["seccomp=unconfined"] : [],
-    memory: limits.memory,
-    memoryAndSwap: limits.memory,
+    memory: wholePages(limits.memory),
+    memoryAndSwap: wholePages(limits.memory),
     cpus: Math.round(limits.cpus * 1e9) / 1e9,
     pids: taskLimit(policy, asked.Runtime),
     devices: 0,

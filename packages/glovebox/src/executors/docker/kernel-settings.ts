@@ -2,6 +2,7 @@ import type { PolicyFields } from "../../policy/index.ts"
 import type { Facts } from "../sandbox/agent-answers.ts"
 import { capabilitiesIn } from "./capabilities.ts"
 import { isGvisor } from "./choose-runtime.ts"
+import { wholePages } from "../sandbox/whole-pages.ts"
 import { WORKSPACE } from "../sandbox/workspace-folder.ts"
 import type { ContainerSpec } from "./container-spec.ts"
 
@@ -52,7 +53,7 @@ export function kernelDifferences(
   }
   const bounds = policy.capabilities.map(withoutPrefix).toSorted()
   checkIfRead("capability bounds", capabilitiesIn(status["CapBnd"]), bounds)
-  checkIfRead("memory limit of the cgroup", cgroup.memory, limits.memory)
+  checkIfRead("memory limit of the cgroup", cgroup.memory, wholePages(limits.memory))
   checkIfRead("process limit of the cgroup", cgroup.pids, limits.pids)
   return differences
 }

@@ -29,6 +29,11 @@ describe.skipIf(HAS_NO_DOCKER)("settings of the executor", () => {
     await expectFailure(endless.executeCodeBlocks([print("x")]), "SANDBOX_SETUP_FAILED", /timeout/)
   })
 
+  it("any size of memory will do", async () => {
+    await using executor = docker({ memory: 100_000_001 })
+    expect((await succeed(executor, print("x"))).sandbox.effective["memory"]).toBe(99_942_400)
+  })
+
   it("languages can be added and replaced", async () => {
     await using executor = docker({
       languages: {

@@ -1,10 +1,10 @@
-import { mkdtemp, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { rm } from "node:fs/promises"
 import { join, resolve } from "node:path"
 import { GloveboxError } from "../../core/index.ts"
 import { findProgram } from "./find-program.ts"
-import { Guard } from "./guard.ts"
+import { Guard } from "../sandbox/guard.ts"
 import { hostEnvironment } from "./host-environment.ts"
+import { makeScratch } from "./make-scratch.ts"
 import { runSetupProcess } from "./setup-process.ts"
 import type { VirtualEnvContext } from "./virtual-env-context.ts"
 
@@ -30,14 +30,15 @@ export async function createVirtualEnvironment(
   const env = hostEnvironment({ host: process.env, env: {}, virtualEnv: undefined, modules: undefined })
   const program = await findProgram(python, env)
   if (program === undefined) throw failed(envDir, `there is no ${python} on the PATH; install Python 3`)
-  const scratch = await mkdtemp(join(tmpdir(), "glovebox-venv-"))
-  const guard = new Guard([scratch])
+  const scratch = await makeScratch("glovebox-venv-")
+  let guard: Guard | undefined
   try {
+    guard = new Guard({ folders: [scratch] })
     const argv = [program, "-m", "venv", "--", envDir]
     const { isOk, said } = await runSetupProcess({ argv, cwd: scratch, env, scratch, guard, signal })
     if (!isOk) throw failed(envDir, reasonIn(said, program))
   } finally {
-    await guard.close()
+    await guard?.close()
     await rm(scratch, { recursive: true, force: true })
   }
   const isWindows = process.platform === "win32"

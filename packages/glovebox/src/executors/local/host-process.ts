@@ -1,12 +1,14 @@
-import { type ChildProcess, spawn } from "node:child_process"
+import type { ChildProcess } from "node:child_process"
 import { constants } from "node:os"
 import { setTimeout as pause } from "node:timers/promises"
 import type { Readable } from "node:stream"
 import { GloveboxError } from "../../core/index.ts"
+import { shortageError } from "../sandbox/shortage-error.ts"
+import { startProcess } from "../sandbox/start-process.ts"
 import type { RunEnd } from "../sandbox/sandbox-agent.ts"
-import type { Guard } from "./guard.ts"
+import type { Guard } from "../sandbox/guard.ts"
 import { killGroup } from "./kill-group.ts"
-import { makeOutputPipes } from "./output-pipes.ts"
+import { type OutputPipes, makeOutputPipes } from "./output-pipes.ts"
 
 // Someone who left the group may hold a pipe open for ever: so long it may be silent, and so long speak.
 const SILENCE_MS = 100
@@ -36,7 +38,7 @@ export class HostProcess {
 
   /** Resolves when it has ended, its group with it, and what it wrote was read. */
   async run(): Promise<RunEnd> {
-    const { argv, cwd, env, scratch, guard, onOutput } = this.#options
+    const { argv, scratch, guard, onOutput } = this.#options
     const pipes = await makeOutputPipes(scratch)
     if (this.#isKilled) {
       pipes?.closeWriters()
@@ -45,17 +47,10 @@ export class HostProcess {
       return { code: null, signal: constants.signals.SIGKILL, limits: [] }
     }
     const [program = "", ...args] = argv
-    const child = spawn(program, args, {
-      cwd,
-      env,
-      detached: true,
-      windowsHide: true,
-      stdio: ["ignore", ...(pipes?.writers ?? (["pipe", "pipe"] as const))],
-    })
+    const child = this.#start(program, args, pipes)
     this.#child = child
     const { pid } = child
     if (pid !== undefined) guard.watch(pid)
-    pipes?.closeWriters()
     const stdout = pipes?.stdout ?? (child.stdout as Readable)
     const stderr = pipes?.stderr ?? (child.stderr as Readable)
     this.#streams = [stdout, stderr]
@@ -80,6 +75,25 @@ export class HostProcess {
       if (pid !== undefined) guard.forget(pid)
       stdout.destroy()
       stderr.destroy()
+    }
+  }
+
+  #start(program: string, args: readonly string[], pipes: OutputPipes | undefined): ChildProcess {
+    const { cwd, env } = this.#options
+    try {
+      return startProcess(program, args, {
+        cwd,
+        env,
+        detached: true,
+        windowsHide: true,
+        stdio: ["ignore", ...(pipes?.writers ?? (["pipe", "pipe"] as const))],
+      })
+    } catch (error) {
+      pipes?.stdout.destroy()
+      pipes?.stderr.destroy()
+      throw error
+    } finally {
+      pipes?.closeWriters()
     }
   }
 
@@ -117,9 +131,10 @@ async function exitOf(child: ChildProcess, program: string): Promise<RunEnd> {
   return new Promise((resolve, reject) => {
     child.once("error", (cause) => {
       reject(
-        new GloveboxError("LANGUAGE_UNAVAILABLE", `${program} could not be started: ${cause.message}.`, {
-          cause,
-        }),
+        shortageError(program, cause) ??
+          new GloveboxError("LANGUAGE_UNAVAILABLE", `${program} could not be started: ${cause.message}.`, {
+            cause,
+          }),
       )
     })
     child.once("exit", (code, signal) => {

@@ -3,7 +3,7 @@ import { settled } from "../sandbox/settled.ts"
 import type { WorkspaceFile } from "../workspace-file.ts"
 import type { CodeFiles } from "./code-files.ts"
 import { type FolderState, changesOf, lookAtFolder } from "./folder-changes.ts"
-import type { Guard } from "./guard.ts"
+import type { Guard } from "../sandbox/guard.ts"
 import { HostProcess } from "./host-process.ts"
 
 export interface LocalAgentOptions {

@@ -1,5 +1,5 @@
-import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises"
-import { tmpdir, userInfo } from "node:os"
+import { mkdir, rmdir, writeFile } from "node:fs/promises"
+import { userInfo } from "node:os"
 import { join, resolve } from "node:path"
 import { GloveboxError } from "../../core/index.ts"
 import { abortable } from "../../internal/abortable.ts"
@@ -10,10 +10,11 @@ import type { PlannedBlock } from "../sandbox/plan-blocks.ts"
 import type { ExecuteCall, RunningExecutor } from "../sandbox/running-executor.ts"
 import { CodeFiles } from "./code-files.ts"
 import { lookAtFolder } from "./folder-changes.ts"
-import { Guard } from "./guard.ts"
+import { Guard } from "../sandbox/guard.ts"
 import { hostEnvironment } from "./host-environment.ts"
 import { LocalAgent } from "./local-agent.ts"
 import type { LocalOptions } from "./local-options.ts"
+import { makeScratch } from "./make-scratch.ts"
 import { prepareFunctions } from "./prepare-functions.ts"
 import { removeFolder } from "./remove-folder.ts"
 import { type ProgramSources, resolvePrograms } from "./resolve-programs.ts"
@@ -36,27 +37,33 @@ export class LocalRunner implements RunningExecutor {
   readonly #codeFiles: CodeFiles
   readonly #calls = new Set<Promise<unknown>>()
 
-  private constructor(options: LocalOptions, place: Place) {
+  private constructor(options: LocalOptions, place: Place, guard: Guard) {
     this.#options = options
     this.#place = place
-    this.#guard = new Guard([place.scratch])
+    this.#guard = guard
     this.#codeFiles = new CodeFiles(place.workDir)
   }
 
   static async start(options: LocalOptions, signal: AbortSignal): Promise<LocalRunner> {
     signal.throwIfAborted()
-    const runner = new LocalRunner(options, await makePlace(options))
+    const scratch = await makeScratch("glovebox-local-")
+    const guard = await guardOf(scratch)
+    const place = await makePlace(options, scratch).catch(async (error: unknown) => {
+      await guard.close()
+      await removeFolder(scratch)
+      throw error
+    })
+    const runner = new LocalRunner(options, place, guard)
     try {
       signal.throwIfAborted()
-      const { scratch, env } = runner.#place
       const { functions, virtualEnv } = options
       await prepareFunctions({
         functions,
         module: options.functionsModule,
         virtualEnv,
-        env,
+        env: place.env,
         scratch,
-        guard: runner.#guard,
+        guard,
         signal,
       })
       return runner
@@ -158,9 +165,8 @@ export class LocalRunner implements RunningExecutor {
   }
 }
 
-async function makePlace(options: LocalOptions): Promise<Place> {
+async function makePlace(options: LocalOptions, scratch: string): Promise<Place> {
   const { functions, virtualEnv, policy } = options
-  const scratch = await realpath(await mkdtemp(join(tmpdir(), "glovebox-local-")))
   const workDir = options.workDir === undefined ? join(scratch, "workspace") : resolve(options.workDir)
   const modules = functions.length === 0 ? undefined : join(scratch, "functions")
   const { env } = policy.fields
@@ -172,7 +178,16 @@ async function makePlace(options: LocalOptions): Promise<Place> {
     await writeFile(join(modules, `${options.functionsModule}.py`), functionsModule(functions))
     return place
   } catch (cause) {
-    await rm(scratch, { recursive: true, force: true })
     throw new GloveboxError("WORKSPACE_FAILED", `${workDir} cannot be used as workDir.`, { cause })
+  }
+}
+
+async function guardOf(scratch: string): Promise<Guard> {
+  try {
+    return new Guard({ folders: [scratch] })
+  } catch (error) {
+    // It is empty yet; to look into it takes a descriptor, which may be what is missing.
+    await rmdir(scratch)
+    throw error
   }
 }

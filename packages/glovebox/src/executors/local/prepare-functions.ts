@@ -1,7 +1,7 @@
 import { GloveboxError } from "../../core/index.ts"
 import type { PythonFunction } from "../functions/python-function.ts"
 import { findProgram } from "./find-program.ts"
-import type { Guard } from "./guard.ts"
+import type { Guard } from "../sandbox/guard.ts"
 import { runSetupProcess } from "./setup-process.ts"
 import type { VirtualEnvContext } from "./virtual-env-context.ts"
 

@@ -7,7 +7,9 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { describe, expect, it } from "vitest"
+import { expectFailure } from "../../core/expect-failure.test-kit.ts"
 import type { CodeBlock, ExecutionEvent } from "../index.ts"
+import { createVirtualEnvironment } from "./create-virtual-environment.ts"
 import { eventually, processesWith } from "./host-processes.test-kit.ts"
 import { local } from "./local-subject.test-kit.ts"
 
@@ -142,6 +144,19 @@ await executor.executeCodeBlocks([{ language: "sh", code: "echo on; sleep ${time
       if (before === undefined) delete process.env["TMPDIR"]
       else process.env["TMPDIR"] = before
       await rm(folder, { recursive: true, force: true })
+    }
+  })
+
+  it("need a folder for temporary files, and say so", async () => {
+    const before = process.env["TMPDIR"]
+    process.env["TMPDIR"] = "/nowhere/at/all"
+    try {
+      await using executor = local()
+      await expectFailure(executor.start(), "WORKSPACE_FAILED", /\/nowhere\/at\/all.*TMPDIR/)
+      await expectFailure(createVirtualEnvironment("/tmp/never"), "WORKSPACE_FAILED", /TMPDIR/)
+    } finally {
+      if (before === undefined) delete process.env["TMPDIR"]
+      else process.env["TMPDIR"] = before
     }
   })
 

@@ -1,6 +1,6 @@
 import { abortable } from "../../internal/abortable.ts"
 import { OutputCollector } from "../output-collector.ts"
-import type { Guard } from "./guard.ts"
+import type { Guard } from "../sandbox/guard.ts"
 import { HostProcess } from "./host-process.ts"
 
 export interface SetupProcessOptions {

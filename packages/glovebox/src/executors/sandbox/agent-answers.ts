@@ -31,7 +31,9 @@ const answers = {
     code: z.int().min(0).max(255).nullable(),
     signal: z.int().min(1).max(64).nullable(),
     limits: z.array(z.enum(["memory", "pids", "workspace"])).max(3),
-    kernel: z.object({ number: count, alive: z.boolean() }).optional(),
+    kernel: z
+      .object({ number: count, alive: z.boolean(), lastOutput: count.max(999_999_999).optional() })
+      .optional(),
   }),
   f: z.object({ path: z.string().max(65_536), size: count, mode: z.int().min(0).max(0o7777) }),
   v: z.object({ path: z.string().max(65_536) }),

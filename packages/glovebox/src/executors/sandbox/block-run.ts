@@ -34,7 +34,12 @@ export interface BlockRunEnd {
   readonly lost?: Error | undefined
 }
 
-const SIGNAL_NAMES = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name]))
+// Some have two names, of which the first is the known one.
+const SIGNAL_NAMES = new Map(
+  Object.entries(constants.signals)
+    .map(([name, number]) => [number, name] as const)
+    .toReversed(),
+)
 
 /** Runs one block to its end, whatever that is; rejects when it was cancelled, or the sandbox misbehaved. */
 export async function runBlock(options: BlockRunOptions): Promise<BlockRunEnd> {

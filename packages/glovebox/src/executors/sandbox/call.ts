@@ -52,14 +52,15 @@ export async function runCall(options: CallOptions): Promise<CallEnd> {
   await abortable(agent.put(options.files), AbortSignal.any([signal, agent.lost]))
   options.onPut()
   for (const [index, block] of blocks.entries()) {
+    if (agent.prepare) await abortable(agent.prepare(block.argv), AbortSignal.any([signal, agent.lost]))
     options.onEvent({
       type: "block-started",
       block: index,
       language: block.tag,
       codeFile: block.file,
     })
-    if (agent.prepare) await abortable(agent.prepare(block.argv), AbortSignal.any([signal, agent.lost]))
-    void agent.put([{ path: block.file, content: block.content, executable: false }])
+    // What keeps it from arriving is told by the run.
+    agent.put([{ path: block.file, content: block.content, executable: false }]).catch(() => {})
     const isLast = index === blocks.length - 1
     const { onOutput, finish } = outputEvents(index, options.onEvent)
     const run = await runBlock({

@@ -71,7 +71,8 @@ export class Channel {
 
   /** Whether this connection keeps the process alive. */
   ref(isNeeded: boolean): void {
-    this.#streams.ref(isNeeded)
+    // After the end it is whoever waits for the sandbox's who says so.
+    if (!this.#ended) this.#streams.ref(isNeeded)
   }
 
   close(): void {

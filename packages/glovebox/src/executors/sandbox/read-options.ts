@@ -30,7 +30,8 @@ function describeIssues(
           return `${key} is not an option${meant === undefined ? "" : `; did you mean ${meant}?`}`
         })
       }
-      return [`${issue.path.map(String).join(".")}: ${issue.message}`]
+      const where = issue.path.map(String).join(".")
+      return [where === "" ? issue.message : `${where}: ${issue.message}`]
     })
     .join("; ")
 }

@@ -19,8 +19,17 @@ export interface RunEnd {
   readonly code: number | null
   readonly signal: number | null
   readonly limits: readonly ("memory" | "pids" | "workspace")[]
-  /** Of an agent with a kernel: how many it has started, and whether the last one lives. */
-  readonly kernel?: { readonly number: number; readonly alive: boolean } | undefined
+  /** Of an agent with a kernel. */
+  readonly kernel?:
+    | {
+        /** How many it has started. */
+        readonly number: number
+        /** Whether the last one lives. */
+        readonly alive: boolean
+        /** The greatest number among the files named `output-<number>`. */
+        readonly lastOutput?: number | undefined
+      }
+    | undefined
 }
 
 export interface CollectLimits {

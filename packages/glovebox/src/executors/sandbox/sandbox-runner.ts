@@ -1,3 +1,4 @@
+import { GloveboxError } from "../../core/index.ts"
 import { abortable } from "../../internal/abortable.ts"
 import type { SandboxPolicy } from "../../policy/index.ts"
 import type { CodeResult, SandboxReport } from "../code-result.ts"
@@ -34,11 +35,14 @@ export interface SandboxRunnerOptions {
 }
 
 const SETTLE_MS = 1_000
+const SANDBOX_ENDED = "The sandbox was ended, and with it its files and variables."
 
 /** Runs calls in the sandboxes of a launcher. */
 export class SandboxRunner implements RunningExecutor {
   readonly #options: SandboxRunnerOptions
   readonly #source: SandboxSource
+  // What a call lost that could not say so, because it rejected.
+  #untoldLoss: string | undefined
 
   private constructor(options: SandboxRunnerOptions, source: SandboxSource) {
     this.#options = options
@@ -71,7 +75,7 @@ export class SandboxRunner implements RunningExecutor {
 
   async execute(call: ExecuteCall): Promise<CodeResult> {
     const startedAt = performance.now()
-    const leased = await this.#source.acquire(call.signal)
+    const leased = await this.#acquire(call.signal)
     const { agent } = leased.sandbox
     let isAlive = false
     agent.ref(true)
@@ -88,6 +92,7 @@ export class SandboxRunner implements RunningExecutor {
     } catch (error) {
       // A session goes on when the agent has ended the block in time.
       if (this.#options.isolation === "session") isAlive = await this.#settles(agent)
+      if (!isAlive) this.#untoldLoss = SANDBOX_ENDED
       throw error
     } finally {
       agent.ref(false)
@@ -98,6 +103,15 @@ export class SandboxRunner implements RunningExecutor {
   async close(): Promise<void> {
     await this.#source.close()
     await this.#options.launcher.close()
+  }
+
+  async #acquire(signal: AbortSignal): Promise<LeasedSandbox> {
+    try {
+      return await this.#source.acquire(signal)
+    } catch (error) {
+      if (GloveboxError.is(error, "SANDBOX_LOST")) this.#untoldLoss = SANDBOX_ENDED
+      throw error
+    }
   }
 
   async #run(sandbox: Sandbox, call: ExecuteCall): Promise<CallEnd> {
@@ -135,7 +149,7 @@ export class SandboxRunner implements RunningExecutor {
       this.#report(leased),
       performance.now() - startedAt,
     )
-    const result = { ...plain, ...stateOf(leased.sandbox.agent) }
+    const result = { ...plain, ...this.#stateOf(leased.sandbox.agent, end.isAlive) }
     call.onEvent({ type: "finished", result })
     return result
   }
@@ -158,16 +172,19 @@ export class SandboxRunner implements RunningExecutor {
     return { kind: launcher.kind, policySha256: policy.sha256, isolation, pooled, ...sandbox.facts }
   }
 
+  #stateOf(agent: SandboxAgent, isAlive: boolean): Pick<CodeResult, "stateLost" | "stateLostBecause"> {
+    const untold = this.#untoldLoss
+    this.#untoldLoss = undefined
+    if (!agent.takeLoss) return {}
+    const taken = agent.takeLoss()
+    const because = isAlive ? (taken ?? untold) : SANDBOX_ENDED
+    return because === undefined ? { stateLost: false } : { stateLost: true, stateLostBecause: because }
+  }
+
   #checkPrograms({ agent }: Sandbox, blocks: readonly PlannedBlock[]): void {
     for (const { language, argv } of blocks) {
       const program = argv[0] ?? ""
       if (!agent.programs[program]) throw this.#options.launcher.missingProgram(program, language)
     }
   }
-}
-
-function stateOf(agent: SandboxAgent): Pick<CodeResult, "stateLost" | "stateLostBecause"> {
-  if (!agent.takeLoss) return {}
-  const because = agent.takeLoss()
-  return because === undefined ? { stateLost: false } : { stateLost: true, stateLostBecause: because }
 }

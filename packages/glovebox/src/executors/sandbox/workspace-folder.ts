@@ -1,2 +1,1 @@
-/** Where the workspace is, in sandboxes that have a file system of their own. */
-export const WORKSPACE = "/workspace"
+export { WORKSPACE } from "../../policy/workspace-folder.ts"

@@ -1,4 +1,3 @@
-import { spawn } from "node:child_process"
 import { once } from "node:events"
 import type { Socket } from "node:net"
 import { GloveboxError } from "../../core/index.ts"
@@ -11,6 +10,7 @@ import { FramedAgent } from "../sandbox/framed-agent.ts"
 import { type PipedProcess, processChannel } from "../sandbox/process-channel.ts"
 import type { SandboxLauncher } from "../sandbox/sandbox-launcher.ts"
 import type { Sandbox } from "../sandbox/sandbox.ts"
+import { startProcess } from "../sandbox/start-process.ts"
 import { type NodeCommand, nodeCommand } from "./node-command.ts"
 import { preparedAgent } from "./prepared-agent.ts"
 import type { WasmOptions } from "./wasm-options.ts"
@@ -19,7 +19,14 @@ const BOOT_LIMIT_MS = 60_000
 // What V8 says before it gives up.
 const OUT_OF_MEMORY = /heap out of memory|Out of memory/i
 const SAID_KEPT = 8192
-const WALLS = ["memoryAboveLimit", "codeFromStrings", "hostFiles", "hostEnvironment"]
+const WALLS = [
+  "memoryAboveLimit",
+  "codeFromStrings",
+  "hostFiles",
+  "hostWrites",
+  "hostProcesses",
+  "hostEnvironment",
+]
 
 /** Starts processes that hold interpreters in WebAssembly. */
 export class WasmLauncher implements SandboxLauncher {
@@ -88,12 +95,12 @@ class WasmProcess {
 
   constructor({ args, config, folder }: NodeCommand) {
     // In a group of its own: an interrupt at the terminal is this process's to handle.
-    this.#child = spawn(process.execPath, args, {
+    this.#child = startProcess(process.execPath, args, {
       cwd: folder,
       env: {},
       stdio: "pipe",
       detached: true,
-    })
+    }) as PipedProcess
     this.#child.stdin.write(encodeJsonFrame("I", config))
     this.#exit = once(this.#child, "close").catch(() => {})
     this.#child.stderr.on("data", (chunk: Buffer) => {
