@@ -5,6 +5,5 @@ import { bubblewrapSubject } from "./bubblewrap-subject.test-kit.ts"
 describe("the bubblewrap executor", () => {
   const runner = { describe, it, after: afterAll }
   executorConformance(runner, bubblewrapSubject("a sandbox for each run"))
-  executorConformance(runner, bubblewrapSubject("a new interpreter for each block", { interpreter: "fresh" }))
   executorConformance(runner, bubblewrapSubject("a session", { isolation: "session" }))
 })

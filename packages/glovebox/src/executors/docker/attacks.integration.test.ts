@@ -5,5 +5,4 @@ import { HAS_NO_DOCKER, dockerSubject } from "./docker-subject.test-kit.ts"
 describe.skipIf(HAS_NO_DOCKER)("the Docker executor", () => {
   const runner = { describe, it, after: afterAll }
   executorAttacks(runner, dockerSubject("a container for each run", { interpreter: "ready" }))
-  executorAttacks(runner, dockerSubject("a new interpreter for each block", { interpreter: "fresh" }))
 })
