@@ -174,9 +174,8 @@ describe("SandboxPool", () => {
     const sandboxes = pool({ size: 0 })
     const taken = Array.from({ length: 6 }, () => sandboxes.take())
     await settle()
-    const failed = expect(taken[0]).rejects.toThrow("no space left")
     yard.waiting[0]!.fail(new Error("no space left"))
-    await failed
+    await expect(taken[0]).rejects.toThrow("no space left")
     await settle()
     while (yard.waiting.length > 0) {
       yard.waiting[0]!.succeed()
@@ -192,7 +191,7 @@ describe("SandboxPool", () => {
     const refused = Promise.all(taken.map(async (each) => expectFailure(each, "EXECUTOR_STOPPED")))
     await settle()
     const closing = sandboxes.close()
-    for (const { succeed } of [...yard.waiting]) succeed()
+    while (yard.waiting.length > 0) yard.waiting[0]!.succeed()
     await Promise.all([closing, refused])
     expect([yard.launches, yard.living.length]).toEqual([4, 0])
   })
