@@ -1,5 +1,5 @@
 # Appended to resident.py: keeps an IPython kernel beside the programs that are run. The protocol is in README.md.
-import hashlib, hmac, json, shutil, stat, tempfile
+import hashlib, hmac, json, re, shutil, socket, stat, tempfile
 
 try:
     import zmq
@@ -8,14 +8,18 @@ except ImportError as missing:
 
 DELIMITER = b"<IDS|MSG>"
 RICH = ("display_data", "execute_result", "update_display_data", "clear_output")
-SMALL, PATIENCE_FOR_IDLE, BOOT_SECONDS = 65536, 0.5, 50
+SMALL, PATIENCE_FOR_IDLE = 65536, 0.5
+# The first comes with a new container, on a machine that may be busy with others; a call waits for a later one.
+BOOT_SECONDS, REBOOT_SECONDS = 50, 15
+NOT_BEGUN = b"[glovebox: the kernel ended before this cell began: an earlier one had damaged it. Run the cell again.]\n"
+NUMBERED = re.compile(r"output-(\d{1,9})(?!\d)", re.ASCII)
 CHANNELS = ("shell", "iopub", "stdin", "control", "hb")
 
 
 class Kernel:
     """The process of a kernel and the two sockets on which it is spoken to."""
 
-    def __init__(self, source, environment, oom_score, number):
+    def __init__(self, settings, environment, oom_score, number):
         self.number, self.is_ready, self.said, self.asked = number, False, b"", None
         self.started, self.key = time.monotonic(), os.urandom(16).hex()
         self.shell = self.iopub = None
@@ -26,14 +30,17 @@ class Kernel:
         connection = dict(ports, transport="ipc", ip=self.folder + "/channel", key=self.key, signature_scheme="hmac-sha256")
         with open(self.folder + "/connection.json", "w") as file:
             json.dump(connection, file)
-        block, (heard, self.acknowledge) = Block(), os.pipe()
-        os.set_blocking(self.acknowledge, False)
-        os.set_inheritable(heard, True)
+        # Two ways: that something shown was taken, and that a cell begins.
+        ours, theirs = socket.socketpair()
+        block, self.line = Block(), ours.detach()
+        os.set_blocking(self.line, False)
+        theirs.set_inheritable(True)
         try:
-            argv = ["python3", "-c", source, self.folder, str(heard)]
+            # Without the user's own site, which an earlier kernel may have filled.
+            argv = ["python3", "-s", "-c", settings["source"], self.folder, str(theirs.fileno()), str(settings["rich"])]
             block.spawn(find_program("python3"), argv, environment, oom_score)
         finally:
-            os.close(heard)
+            theirs.close()
         self.pid, self.out, self.err = block.pid, block.out, block.err
         for file in (self.out, self.err):
             os.set_blocking(file, False)
@@ -72,9 +79,16 @@ class Kernel:
     def go_on(self):
         """Lets the code go on that has shown something."""
         try:
-            os.write(self.acknowledge, b".")
+            os.write(self.line, b".")
         except OSError:
             pass
+
+    def has_begun(self):
+        """Whether a cell has begun since this was asked last; only while the kernel stands still or is gone."""
+        try:
+            return len(os.read(self.line, SMALL)) > 0
+        except OSError:
+            return False
 
     def sockets(self):
         return [socket.FD for socket in (self.shell, self.iopub) if socket]
@@ -84,7 +98,7 @@ class Kernel:
         for socket in (self.shell, self.iopub):
             if socket:
                 socket.close()
-        for file in (self.out, self.err, self.acknowledge):
+        for file in (self.out, self.err, self.line):
             if file is not None:
                 os.close(file)
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -130,7 +144,7 @@ class JupyterAgent(Agent):
     def start_kernel(self):
         self.kernels, self.trouble = self.kernels + 1, None
         try:
-            self.kernel = Kernel(self.settings["source"], self.environment, self.oom_score, self.kernels)
+            self.kernel = Kernel(self.settings, self.environment, self.oom_score, self.kernels)
         except OSError as error:
             self.trouble = error.strerror or str(error)
 
@@ -142,8 +156,9 @@ class JupyterAgent(Agent):
         said, failed = read_all(kernel.out), read_all(kernel.err)
         kernel.said = (kernel.said + failed)[-4096:]
         now = time.monotonic()
-        if now - kernel.started > BOOT_SECONDS:
-            self.trouble = "the kernel was not ready after %d s" % BOOT_SECONDS
+        limit = BOOT_SECONDS if kernel.number == 1 else REBOOT_SECONDS
+        if now - kernel.started > limit:
+            self.trouble = "the kernel was not ready after %d s" % limit
             return self.after_loss(sweep())
         if kernel.shell is None:
             if b"ready\n" not in said:
@@ -235,6 +250,7 @@ class JupyterAgent(Agent):
         kernel = self.kernel
         block = Cell(kernel, id)
         block.before = self.limits.read()
+        kernel.has_begun()
         os.kill(kernel.pid, signal.SIGCONT)
         file = os.path.join(self.settings["workspace"], argv[1])
         content = {"code": code.replace("\r\n", "\n"), "silent": False, "store_history": True, "user_expressions": {}}
@@ -307,7 +323,7 @@ class JupyterAgent(Agent):
             message = kernel.hear(kernel.shell)
             if not message:
                 break
-            if message[0] == "execute_reply" and message[1] == block.request:
+            if message[0] == "execute_reply" and message[1] == block.request and block.replied is None:
                 block.code, block.replied = exit_code(message[2]), time.monotonic()
         if block.replied and (block.is_idle or time.monotonic() - block.replied > PATIENCE_FOR_IDLE):
             self.end_cell(block.code << 8)
@@ -328,9 +344,15 @@ class JupyterAgent(Agent):
 
     def after_loss(self, statuses):
         kernel, self.kernel = self.kernel, None
+        has_begun = kernel.has_begun()
         self.forget(kernel)
-        if isinstance(self.block, Cell) and self.block.status is None:
-            self.block.status = statuses.get(kernel.pid, signal.SIGKILL)
+        block = self.block
+        if isinstance(block, Cell) and block.status is None:
+            block.status = statuses.get(kernel.pid, signal.SIGKILL)
+            if not has_begun and block.status == 0:
+                # That no code of it has run is no success.
+                block.status = 1 << 8
+                self.send(b"e", NOT_BEGUN)
 
     # What the agent does for programs, done for both.
 
@@ -430,8 +452,16 @@ class JupyterAgent(Agent):
             setattr(block, name, None)
 
     def result_of(self, block):
-        alive = bool(self.kernel)
-        return dict(super().result_of(block), kernel={"number": self.kernels, "alive": alive})
+        kernel = {"number": self.kernels, "alive": bool(self.kernel), "lastOutput": self.last_output()}
+        return dict(super().result_of(block), kernel=kernel)
+
+    def last_output(self):
+        """The greatest number that something has in the workspace: files, folders and links, carried or not."""
+        try:
+            names = os.listdir(self.settings["workspace"])
+        except OSError:
+            return 0
+        return max((int(found.group(1)) for found in map(NUMBERED.match, names) if found), default=0)
 
 
 def exit_code(metadata):

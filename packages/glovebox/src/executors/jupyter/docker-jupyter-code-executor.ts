@@ -65,14 +65,14 @@ export class DockerJupyterCodeExecutor extends SandboxExecutor {
 
   protected override async open(signal: AbortSignal): Promise<RunningExecutor> {
     const { docker, idleTimeout, richOutput } = this.#options
-    const isFolder = docker.workDir !== undefined
+    const [path, workspace] = [docker.workDir, this.#workspace]
     return KernelRunner.start(
       {
         open: async (observer, opening) => this.#openContainer(observer, opening),
         idleTimeout,
         richOutput,
         makesFiles: docker.carry !== undefined,
-        folder: isFolder ? this.#workspace : undefined,
+        folder: path !== undefined && workspace ? { path, workspace } : undefined,
       },
       signal,
     )

@@ -55,6 +55,11 @@ describe("readJupyterOptions", () => {
     expect(error.message).toMatch(message)
   })
 
+  it.each([[null], ["x"], [5], [[]]])("%j is no options", (options) => {
+    const { code, message } = errorOf(options as never)
+    expect([code, message]).toEqual(["OPTION_INVALID", expect.stringMatching(/not valid: .*expected object/)])
+  })
+
   it("a policy that does not name it forbids it", () => {
     expect(errorOf({ policy: { tiers: ["docker"] } }).code).toBe("SANDBOX_FORBIDDEN")
     expect(readJupyterOptions({ policy: { tiers: ["jupyter"] } }).docker.policy.fields.tiers).toEqual([

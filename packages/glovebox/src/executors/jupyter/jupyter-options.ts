@@ -45,6 +45,8 @@ export interface JupyterOptions {
 
 /** Checks the options; those of the container are the Docker executor's. */
 export function readJupyterOptions(options: DockerJupyterCodeExecutorOptions): JupyterOptions {
+  // What is no object has no fields to be looked at.
+  readOptions(z.looseObject({}), options)
   const { idleTimeout, richOutput, ...rest } = options
   const own = readOptions(ownSchema, { idleTimeout, richOutput })
   for (const name of FIXED) {

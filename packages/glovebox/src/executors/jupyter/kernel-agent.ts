@@ -1,6 +1,5 @@
 import { constants } from "node:os"
 import { GloveboxError } from "../../core/index.ts"
-import { settled } from "../sandbox/settled.ts"
 import type { Collected, CollectLimits, RunEnd, RunRequest, SandboxAgent } from "../sandbox/sandbox-agent.ts"
 import type { WorkspaceFile } from "../workspace-file.ts"
 import { INTERRUPT_GRACE_MS } from "./kernel-command.ts"
@@ -45,10 +44,17 @@ export class KernelAgent implements SandboxAgent {
     return this.#agent.facts
   }
 
-  put(files: Iterable<WorkspaceFile>): Promise<void> {
-    const starting = this.#whenKernel()
-    // At once where it can be: what is run next must not overtake it.
-    return starting ? starting.then(async () => this.#agent.put(files)) : this.#agent.put(files)
+  /** Every block waits for the kernel, as the agent does one thing at a time; an abort does not end the start. */
+  async prepare(): Promise<void> {
+    if (this.#isAlive) return
+    this.#starting ??= this.#start().finally(() => {
+      this.#starting = undefined
+    })
+    await this.#starting
+  }
+
+  async put(files: Iterable<WorkspaceFile>): Promise<void> {
+    await this.#agent.put(files)
   }
 
   remove(paths: readonly string[]): void {
@@ -56,12 +62,9 @@ export class KernelAgent implements SandboxAgent {
   }
 
   async run(request: RunRequest): Promise<RunEnd> {
-    const starting = this.#whenKernel()
-    if (starting) await starting
     this.#wasKilled = false
     const frames = new RichFrames(this.#richBytes, (message) => {
-      const { text, note } = this.#observer.showed(message)
-      if (text !== "") request.onOutput("stdout", Buffer.from(text, "utf8"))
+      const note = this.#observer.showed(message)
       if (note !== "") request.onOutput("stderr", Buffer.from(note, "utf8"))
     })
     this.#isRunning = true
@@ -107,8 +110,8 @@ export class KernelAgent implements SandboxAgent {
   }
 
   async whenIdle(): Promise<void> {
-    if (this.#starting) await settled(this.#starting)
-    await this.#agent.whenIdle()
+    // A kernel that is on its way may take longer than a cancelled call is waited for; the next one waits for it.
+    if (!this.#starting) await this.#agent.whenIdle()
   }
 
   warm(): void {}
@@ -135,6 +138,7 @@ export class KernelAgent implements SandboxAgent {
 
   #hear({ kernel, code, signal, limits }: RunEnd, wasCell: boolean): void {
     if (!kernel) return
+    this.#observer.counted(kernel.lastOutput ?? 0)
     if (kernel.alive && kernel.number === this.#number) return
     const isBefore = kernel.alive
     this.#isAlive = kernel.alive
@@ -153,15 +157,6 @@ export class KernelAgent implements SandboxAgent {
     return `The kernel's process ended with exit code ${code ?? 0}.`
   }
 
-  // Undefined when there is a kernel. Waiting for one is no part of a block's time.
-  #whenKernel(): Promise<void> | undefined {
-    if (this.#isAlive) return undefined
-    this.#starting ??= this.#start().finally(() => {
-      this.#starting = undefined
-    })
-    return this.#starting
-  }
-
   async #start(): Promise<void> {
     let said = ""
     const end = await this.#agent.run({
@@ -176,9 +171,16 @@ export class KernelAgent implements SandboxAgent {
       this.#number = end.kernel.number
       return
     }
+    // Killed by the host, which says nothing of the container.
+    if (end.signal !== null) {
+      throw new GloveboxError(
+        "SANDBOX_LOST",
+        "The start of a new Jupyter kernel was ended. Run the code again.",
+      )
+    }
     const error = new GloveboxError(
       "SANDBOX_LOST",
-      `No new Jupyter kernel could be started in the sandbox: ${said.trim()}. The next call begins with a new sandbox.`,
+      `No new Jupyter kernel could be started in the sandbox: ${said.trim()}. The next call begins with a new sandbox, without the files of this one.`,
     )
     this.#observer.unusable()
     this.#unusable.abort(error)

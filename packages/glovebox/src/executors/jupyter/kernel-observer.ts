@@ -4,8 +4,10 @@ import type { RichMessage } from "./rich-message.ts"
 export interface KernelObserver {
   /** A new container, with a new kernel. */
   launched(): void
-  /** The kernel showed something while a block ran; returns the text that stands for it. */
-  showed(message: RichMessage): { readonly text: string; readonly note: string }
+  /** The kernel showed something while a block ran; returns what stderr is to say of it. */
+  showed(message: RichMessage): string
+  /** A block is over, and the greatest number of the files named `output-<number>` is this. */
+  counted(lastOutput: number): void
   /** The kernel is gone, and its variables with it. */
   lost(because: string): void
   /** No kernel can be had in the container any more. */

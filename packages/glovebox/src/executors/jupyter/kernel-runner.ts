@@ -1,14 +1,16 @@
+import { readdir } from "node:fs/promises"
+import { GloveboxError } from "../../core/index.ts"
 import { formatDuration } from "../../policy/index.ts"
 import type { Artifact, CodeResult } from "../code-result.ts"
 import type { ExecutionEvent } from "../execution-event.ts"
 import type { RichOutput } from "../rich-output.ts"
 import type { ExecuteCall, RunningExecutor } from "../sandbox/running-executor.ts"
 import type { Workspace } from "../workspace.ts"
+import { CallOutputs } from "./call-outputs.ts"
 import type { KernelObserver } from "./kernel-observer.ts"
-import { OutputArtifacts } from "./output-artifacts.ts"
-import { readDisplay } from "./read-display.ts"
+import { type NamedOutputs, OutputArtifacts } from "./output-artifacts.ts"
 import type { RichMessage } from "./rich-message.ts"
-import { type ShownLimits, ShownOutputs } from "./shown-outputs.ts"
+import type { ShownLimits } from "./shown-outputs.ts"
 
 export interface KernelRunnerOptions {
   /** Makes what runs the calls; called again when the kernel was ended for want of use. */
@@ -18,23 +20,9 @@ export interface KernelRunnerOptions {
   readonly richOutput: ShownLimits
   /** Whether outputs become files. */
   readonly makesFiles: boolean
-  /** A folder of this machine that gets these files too. */
-  readonly folder: Workspace | undefined
+  /** A folder of this machine that gets these files too, and its path. */
+  readonly folder: { readonly path: string; readonly workspace: Workspace } | undefined
 }
-
-/** A call while it runs. */
-interface Current {
-  readonly shown: ShownOutputs
-  readonly onEvent: (event: ExecutionEvent) => void
-  block: number
-  messages: number
-  notes: Set<string>
-}
-
-const MAX_MESSAGES = 10_000
-// What IPython's own wrappers give as text, where their content is another form.
-const SAYS_NOTHING = /^<IPython\.core\.display\.\w+ object>$/
-const NOTHING = { text: "", note: "" }
 
 /** Runs calls in a kernel, and adds to their results what it showed and whether it lost its variables. */
 export class KernelRunner implements RunningExecutor, KernelObserver {
@@ -42,7 +30,7 @@ export class KernelRunner implements RunningExecutor, KernelObserver {
   readonly #artifacts = new OutputArtifacts()
   #running: Promise<RunningExecutor> | undefined
   #closing = Promise.resolve()
-  #current: Current | undefined
+  #current: CallOutputs | undefined
   #idle: NodeJS.Timeout | undefined
   // Whether code has run in the kernel that there is.
   #hasState = false
@@ -87,95 +75,80 @@ export class KernelRunner implements RunningExecutor, KernelObserver {
 
   unusable(): void {
     this.#isUnusable = true
+    this.lost("No new kernel could be started: its container was replaced, and its files are gone with it.")
   }
 
-  showed({ kind, size, content }: RichMessage): { readonly text: string; readonly note: string } {
-    const current = this.#current
-    if (!current) return NOTHING
-    current.messages += 1
-    if (current.messages > MAX_MESSAGES) return note(current, `more than ${MAX_MESSAGES} outputs`)
-    if (!content)
-      return note(current, `an output of ${Math.ceil(size / 1024)} KiB: richOutput.maxBytes is less`)
-    const display = readDisplay(kind, content)
-    if (!display) return note(current, `an output that is no ${kind}, or is nested too deep`)
-    const events = current.shown.take(current.block, display)
-    const text = display.action === "show" ? plainText(display.contents) : ""
-    if (typeof events === "string") return { text, note: note(current, `an output: ${events}`).note }
-    for (const event of events) current.onEvent(event)
-    const troubles = display.action === "clear" ? [] : display.troubles
-    const notes = troubles.map((trouble) => note(current, `a form of an output, ${trouble}`).note)
-    return { text, note: notes.join("") }
+  counted(lastOutput: number): void {
+    this.#artifacts.passOverNumber(lastOutput)
+  }
+
+  showed(message: RichMessage): string {
+    return this.#current?.take(message) ?? ""
   }
 
   async #execute(call: ExecuteCall): Promise<CodeResult> {
-    const current: Current = {
-      shown: new ShownOutputs(this.#options.richOutput),
-      onEvent: call.onEvent,
-      block: 0,
-      messages: 0,
-      notes: new Set(),
-    }
-    this.#current = current
+    const outputs = new CallOutputs(this.#options.richOutput, call.onEvent)
+    this.#current = outputs
     try {
-      const result = await this.#run({ ...call, onEvent: (event) => this.#pass(current, event) })
-      const { finished, artifacts } = await this.#finish(current, result)
+      const result = await this.#run({ ...call, onEvent: (event) => this.#pass(outputs, call, event) })
+      const { finished, artifacts } = await this.#finish(outputs, result)
       for (const artifact of artifacts) call.onEvent({ type: "artifact", artifact })
       call.onEvent({ type: "finished", result: finished })
       return finished
     } finally {
-      if (this.#current === current) this.#current = undefined
+      if (this.#current === outputs) this.#current = undefined
     }
   }
 
-  // A container without a kernel to be had is replaced before anything has run.
+  // A container without a kernel to be had is replaced, as long as nothing of the call has run.
   async #run(call: ExecuteCall): Promise<CodeResult> {
+    let hasStarted = false
+    let hasRun = false
+    const onEvent = (event: ExecutionEvent): void => {
+      if (event.type === "block-started") hasRun = true
+      // It was told that the call began.
+      if (event.type === "started" && hasStarted) return
+      if (event.type === "started") hasStarted = true
+      call.onEvent(event)
+    }
     this.#isUnusable = false
     try {
-      return await (await this.#open(call.signal)).execute(call)
+      return await (await this.#open(call.signal)).execute({ ...call, onEvent })
     } catch (error) {
-      if (!this.#isUnusable || call.signal.aborted) throw error
-      let isFirst = true
-      return (await this.#open(call.signal)).execute({
-        ...call,
-        onEvent: (event) => {
-          // It was told that the call began.
-          if (event.type === "started" && isFirst) isFirst = false
-          else call.onEvent(event)
-        },
-      })
+      // It may also be too full to live until a kernel has started.
+      const isLost = hasStarted && GloveboxError.is(error, "SANDBOX_LOST")
+      if (!(this.#isUnusable || isLost) || hasRun || call.signal.aborted) throw error
+      if (!this.#isUnusable) this.lost("The kernel's container ended, and its files with it.")
+      return (await this.#open(call.signal)).execute({ ...call, onEvent })
     }
   }
 
-  #pass(current: Current, event: ExecutionEvent): void {
+  #pass(outputs: CallOutputs, call: ExecuteCall, event: ExecutionEvent): void {
     if (event.type === "block-started") {
-      current.block = event.block
-      current.notes = new Set()
+      outputs.beginBlock(event.block)
       this.#hasState = true
     }
     if (event.type === "finished") return
-    if (event.type !== "block-finished") return current.onEvent(event)
-    const outputs = current.shown.of(event.block)
-    current.onEvent({ ...event, result: { ...event.result, outputs } })
+    if (event.type !== "block-finished") return call.onEvent(event)
+    const shown = outputs.endBlock(event.block)
+    call.onEvent({ ...event, result: { ...event.result, outputs: shown } })
   }
 
   async #finish(
-    { shown }: Current,
+    shown: CallOutputs,
     result: CodeResult,
   ): Promise<{ readonly finished: CodeResult; readonly artifacts: readonly Artifact[] }> {
-    const { makesFiles, folder } = this.#options
-    const taken = new Set(result.artifacts.map(({ path }) => path))
+    this.#artifacts.passOver(result.artifacts.map(({ path }) => path))
     const artifacts: Artifact[] = []
     const blocks = []
+    let isWhole = true
     for (const [index, block] of result.blocks.entries()) {
-      const outputs = shown.of(index)
-      const named =
-        makesFiles && outputs.length > 0
-          ? this.#artifacts.name(outputs, new Set([...taken, ...(await namesIn(folder))]))
-          : { outputs, artifacts: [] }
+      const named = await this.#name(shown.of(index))
       artifacts.push(...named.artifacts)
       blocks.push({ ...block, outputs: named.outputs })
+      isWhole &&= named.isWhole
     }
-    const isKept = artifacts.length === 0 || (await keep(folder, artifacts))
+    const isKept = artifacts.length === 0 || (await this.#keep(artifacts))
     const because = this.#lostBecause
     this.#lostBecause = undefined
     const finished = {
@@ -183,11 +156,24 @@ export class KernelRunner implements RunningExecutor, KernelObserver {
       blocks,
       outputs: blocks.flatMap(({ outputs }): readonly RichOutput[] => outputs),
       artifacts: [...result.artifacts, ...artifacts],
-      artifactsTruncated: result.artifactsTruncated || !isKept,
+      artifactsTruncated: result.artifactsTruncated || !isKept || !isWhole,
       stateLost: because !== undefined,
       ...(because === undefined ? {} : { stateLostBecause: because }),
     }
     return { finished, artifacts }
+  }
+
+  async #name(outputs: readonly RichOutput[]): Promise<NamedOutputs> {
+    const { makesFiles, folder } = this.#options
+    if (!makesFiles || outputs.length === 0) return { outputs, artifacts: [], isWhole: true }
+    // Links and folders too: whatever has the name.
+    if (folder) this.#artifacts.passOver(await readdir(folder.path).catch(() => []))
+    return this.#artifacts.name(outputs)
+  }
+
+  async #keep(artifacts: readonly Artifact[]): Promise<boolean> {
+    const files = artifacts.map(({ path, content, executable }) => ({ path, content, executable }))
+    return this.#options.folder?.workspace.apply({ files, removed: [] }) ?? true
   }
 
   async #open(signal: AbortSignal): Promise<RunningExecutor> {
@@ -222,28 +208,4 @@ export class KernelRunner implements RunningExecutor, KernelObserver {
     // Nobody has to wait for it: the kernel ends with the process too.
     this.#idle.unref()
   }
-}
-
-// Once for each block and reason: a loop would fill the output with it.
-function note({ notes }: Current, what: string): { readonly text: string; readonly note: string } {
-  if (notes.has(what)) return NOTHING
-  notes.add(what)
-  return { text: "", note: `[glovebox: left out ${what}]\n` }
-}
-
-// As a notebook shows it.
-function plainText(contents: readonly { readonly type: string; readonly data: unknown }[]): string {
-  const text = contents.find(({ type }) => type === "text")?.data
-  if (typeof text !== "string" || (contents.length > 1 && SAYS_NOTHING.test(text))) return ""
-  return `${text}\n`
-}
-
-async function namesIn(folder: Workspace | undefined): Promise<string[]> {
-  return folder ? (await folder.read()).map(({ path }) => path) : []
-}
-
-async function keep(folder: Workspace | undefined, artifacts: readonly Artifact[]): Promise<boolean> {
-  if (!folder) return true
-  const files = artifacts.map(({ path, content, executable }) => ({ path, content, executable }))
-  return folder.apply({ files, removed: [] })
 }

@@ -52,9 +52,38 @@ describe("readDisplay", () => {
     ]) {
       expect(read(content)).toBeUndefined()
     }
-    expect(read({ data: {}, transient: { display_id: "x".repeat(257) } })).toBeUndefined()
+    expect(read(`{"data":{"a/b":[${"0,".repeat(300_000)}0]}}`)).toBeUndefined()
     expect(read(`{"data":{"application/json":${"[".repeat(64)}${"]".repeat(64)}}}`)).toBeUndefined()
     expect(read({ wait: "yes" }, "clear_output")).toBeUndefined()
+  })
+
+  it("an id may be a number or long, and what is neither is none", () => {
+    const idOf = (display_id: unknown): unknown => {
+      const display = read({ data: {}, transient: { display_id } })
+      return display && "displayId" in display ? display.displayId : display
+    }
+    expect(idOf(5)).toBe("5")
+    expect(idOf("x".repeat(256))).toBe("x".repeat(256))
+    expect(idOf("x".repeat(300))).toMatch(/^sha256:[0-9a-f]{64}$/)
+    expect(idOf("x".repeat(300))).not.toBe(idOf("x".repeat(301)))
+    expect([idOf(undefined), idOf({ a: 1 }), idOf([1])]).toEqual([undefined, undefined, undefined])
+  })
+
+  it("the first forms are read, and what is beyond them is told", () => {
+    const data = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`x/y${index}`, index]))
+    const display = read({ data })
+    expect(display).toMatchObject({ troubles: ["one beyond the first 32"] })
+    expect(display).toHaveProperty("contents.length", 32)
+  })
+
+  it("base64 is read in time with its length", () => {
+    for (const text of [" ", "A", "=", "= "]) {
+      const data = { "image/png": `${text.repeat(100_000)}!` }
+      expect(read({ data })).toMatchObject({ troubles: ['"image/png": not in base64'] })
+    }
+    expect(read({ data: { "image/png": "iVBO=Rw0K" } })).toMatchObject({
+      troubles: ['"image/png": not in base64'],
+    })
   })
 
   it("a form that is not what it says is left out, and told", () => {

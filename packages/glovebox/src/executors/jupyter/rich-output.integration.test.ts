@@ -1,6 +1,3 @@
-import { mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import { afterAll, describe, expect, it } from "vitest"
 import type { CodeResult, DisplayEvent, ExecutionEvent, RichOutput } from "../index.ts"
 import { HAS_NO_DOCKER, cell, jupyter } from "./jupyter-subject.test-kit.ts"
@@ -90,7 +87,7 @@ display({"application/vnd.vegalite.v5+json": {"mark": "bar"}}, raw=True)`)
     expect(textOf(result, "html")).toContain("<table")
     const page = Buffer.from(result.artifacts[0]!.content).toString()
     expect(page).toMatch(/<meta http-equiv="Content-Security-Policy" content="default-src 'none';/)
-    expect(page).toMatch(/<body><iframe sandbox="" srcdoc="&lt;div&gt;/)
+    expect(page).toMatch(/<body><iframe sandbox="" srcdoc="[^"<>]*&lt;div&gt;/)
   })
 
   it("text and what is shown come in their order", async () => {
@@ -142,6 +139,23 @@ for part in (50, 100):
     expect(textOf(never, "html")).toBe("stays")
   })
 
+  it("help is printed, as there is no pager", async () => {
+    expect((await run("len?")).stdout).toMatch(
+      /Signature: len\(obj, \/\)\nDocstring: Return the number of items/,
+    )
+    expect((await run("def own():\n    return 'the source'\nown??")).stdout).toMatch(/return 'the source'/)
+    expect((await run("%quickref")).stdout).toMatch(/Quick Reference Card/)
+  })
+
+  it("an update changes all that were shown under its id, whatever that is", async () => {
+    for (const id of ["'q'", "5", "'x' * 300"]) {
+      const { outputs, stderr } = await run(
+        `display('A', display_id=${id})\ndisplay('B', display_id=${id})\nupdate_display('C', display_id=${id})`,
+      )
+      expect([outputs?.map(({ data }) => data), stderr]).toEqual([["'C'", "'C'"], ""])
+    }
+  })
+
   it("a bar drawn with carriage returns streams while the cell runs", async () => {
     const texts: string[] = []
     const code = `import sys, time
@@ -151,25 +165,6 @@ for step in range(3):
       onOutput: ({ text }) => texts.push(text),
     })
     expect(texts).toEqual(["\r0/3", "\r1/3", "\r2/3"])
-  })
-
-  it("files of outputs go to workDir and take nobody's place", async () => {
-    const folder = await mkdtemp(join(tmpdir(), "glovebox-jupyter-"))
-    try {
-      await writeFile(join(folder, "output-1.html"), "mine")
-      await using executor = jupyter({ workDir: folder })
-      const code =
-        "from IPython.display import *\ndisplay(HTML('shown'))\nopen('output-2.txt', 'w').write('x');"
-      const result = await cell(executor, code)
-      expect(result.artifacts.map(({ path }) => path)).toEqual(["output-2.txt", "output-3.html"])
-      const names = (await readdir(folder)).filter((name) => name.startsWith("output"))
-      expect(names.toSorted()).toEqual(["output-1.html", "output-2.txt", "output-3.html"])
-      expect(await readFile(join(folder, "output-1.html"), "utf8")).toBe("mine")
-      const { stdout } = await cell(executor, "import os\nprint(os.path.exists('output-3.html'))")
-      expect(stdout).toBe("True\n")
-    } finally {
-      await rm(folder, { recursive: true })
-    }
   })
 
   describe("too much of it, or nonsense", () => {
@@ -190,6 +185,34 @@ for step in range(3):
         "2",
       ])
       expect(many.stderr).toBe("[glovebox: left out an output: richOutput.maxCount is reached]\n")
+    })
+
+    it("what is short and takes long to read is not read", async () => {
+      const many = await run("display({'a/b%d' % n: 0 for n in range(300_000)}, raw=True)\nprint('after')")
+      expect(many).toMatchObject({ exitCode: 0, stdout: "after\n", outputs: [] })
+      expect(many.stderr).toMatch(/too many values\]\n$/)
+    })
+
+    it("JSON that is nested deep is no longer in its file than it came", async () => {
+      const code = "deep = 1\nfor _ in range(60): deep = [deep]\ndisplay(JSON([deep] * 1000))"
+      const { artifacts, exitCode } = await run(code)
+      expect(exitCode).toBe(0)
+      expect(artifacts[0]?.size).toBeLessThan(150_000)
+    })
+
+    it("text is printed whatever the limits of the rest", async () => {
+      await using executor = jupyter({ richOutput: { maxBytes: 500, maxCount: 1 } })
+      const long = await cell(executor, "'a' * 600")
+      expect(long).toMatchObject({ stdout: `'${"a".repeat(600)}'\n`, stderr: "", outputs: [] })
+      const beside = await cell(
+        executor,
+        "class A:\n    def __repr__(self): return 'short'\n    def _repr_html_(self): return 'x' * 10_000\nA()",
+      )
+      expect(beside.stdout).toBe("short\n")
+      expect(beside.stderr).toMatch(/left out an output of 10 KiB/)
+      const many = await cell(executor, "for n in range(3): display(n)\n'last'")
+      expect(many).toMatchObject({ stdout: "0\n1\n2\n'last'\n", stderr: "" })
+      expect(many.outputs).toHaveLength(1)
     })
 
     it("text of many megabytes is cut as any output", async () => {
@@ -229,13 +252,14 @@ print("end")`)
       expect(outputs.filter(({ mime }) => mime.startsWith("x/y"))).toHaveLength(32)
       expect(outputs.filter(({ type }) => type === "png" || type === "html")).toEqual([])
       for (const line of [
-        "an output that is no display_data, or is nested too deep",
+        "an output that is no display_data, or is nested too deep, or has too many values",
         'a form of an output, "image/png": not such an image',
         'a form of an output, "text/html": not text',
         'a form of an output, "../../etc/passwd": no media type',
         'a form of an output, "image/png": not in base64',
+        "a form of an output, one beyond the first 32",
         "an output: it names no display to change",
-        "an output that is no clear_output, or is nested too deep",
+        "an output that is no clear_output, or is nested too deep, or has too many values",
       ]) {
         expect(result.stderr).toContain(`[glovebox: left out ${line}]\n`)
       }
