@@ -21,11 +21,12 @@ describe("CallOutputs", () => {
   it("small updates come through however many there are, to the last", () => {
     const { call, events } = outputs(1024)
     call.take(html("0", "bar"))
-    for (let step = 1; step <= 20_000; step += 1) {
-      expect(call.take(html(String(step), "bar", "update_display_data"))).toBe("")
-    }
-    expect(events).toHaveLength(20_001)
-    expect(call.endBlock(0)).toMatchObject([{ data: "20000" }])
+    const notes = Array.from({ length: 12_000 }, (_, step) =>
+      call.take(html(String(step + 1), "bar", "update_display_data")),
+    )
+    expect(new Set(notes)).toEqual(new Set([""]))
+    expect(events).toHaveLength(12_001)
+    expect(call.endBlock(0)).toMatchObject([{ data: "12000" }])
   })
 
   it("of large ones only so much is read, and the last in any case", () => {
