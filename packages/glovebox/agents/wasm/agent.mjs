@@ -26,14 +26,22 @@ const workspace = new Workspace(files)
 
 const modules = new Map()
 const guests = new Map()
+// How many interpreters of a language were started: another one has other variables.
+const numbers = new Map()
 const KILLED = { code: null, signal: 9, limits: [] }
 const LANGUAGES = { python3: "python", node: "javascript" }
 
 async function guestFor(language) {
   const running = guests.get(language)
   if (running && !running.isOver) return running
-  const guest = new GuestThread({ setup: await setupOf(language), files, output, maxBytes })
+  const guest = new GuestThread({
+    setup: { ...(await setupOf(language)), pages: config.pages },
+    files,
+    output,
+    maxBytes,
+  })
   guests.set(language, guest)
+  numbers.set(language, (numbers.get(language) ?? 0) + 1)
   return guest
 }
 
@@ -62,11 +70,12 @@ let job
 
 async function run(current, { id, argv, how }) {
   files.wasFull = false
-  const guest = await guestFor(LANGUAGES[argv[0]])
+  const language = LANGUAGES[argv[0]]
+  const guest = await guestFor(language)
   current.guest = guest
   const end = current.killed ? KILLED : await (how === "kernel" ? started(guest) : runIn(guest, argv))
   if (job === current) job = undefined
-  await output.send("x", { id, ...end, kernel: { number: 0, alive: guest.isWaiting } })
+  await output.send("x", { id, ...end, kernel: { number: numbers.get(language), alive: guest.isWaiting } })
 }
 
 async function runIn(guest, argv) {
@@ -133,5 +142,8 @@ function workOf(type, payload) {
 
 input.listen(onFrame)
 const python = await guestFor("python")
-await python.started
+await python.started.catch((error) => {
+  process.stderr.write(error.message)
+  process.exit(1)
+})
 await output.send("R", readFacts(config))

@@ -1,4 +1,5 @@
-import { readFileSync } from "node:fs"
+import { spawnSync } from "node:child_process"
+import { openSync, readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 
 const PAGE_BYTES = 65_536
@@ -13,11 +14,7 @@ export function readFacts(config) {
     status: {
       quickjs: versionOf(config.quickjsWasm),
       node: process.version,
-      memoryAboveLimit: tried(() => new WebAssembly.Memory({ initial: config.pages + 1 })),
-      // oxlint-disable-next-line typescript/no-implied-eval -- to see that it is refused
-      codeFromStrings: tried(() => new Function("return 1")()),
-      hostFiles: tried(() => readFileSync(process.execPath, { flag: "r" })),
-      hostEnvironment: Object.keys(process.env).length === 0 ? "denied" : "allowed",
+      ...tryWalls(config.pages),
     },
     programs: { python3: "python.wasm", node: "quickjs.wasm" },
     interfaces: [],
@@ -25,6 +22,26 @@ export function readFacts(config) {
     workspace: { bytes: config.files.maxBytes, files: config.files.maxFiles },
     cgroup: { version: null, memory: config.pages * PAGE_BYTES, swap: null, pids: null, cpus: null },
     ready: false,
+  }
+}
+
+/** The walls of the thread that asks which let something through. */
+export function openWalls(pages) {
+  return Object.entries(tryWalls(pages))
+    .filter(([, seen]) => seen !== "denied")
+    .map(([wall]) => wall)
+}
+
+// What is tried is harmless where it works.
+function tryWalls(pages) {
+  return {
+    memoryAboveLimit: tried(() => new WebAssembly.Memory({ initial: pages + 1 })),
+    // oxlint-disable-next-line typescript/no-implied-eval -- to see that it is refused
+    codeFromStrings: tried(() => new Function("return 1")()),
+    hostFiles: tried(() => readFileSync(process.execPath, { flag: "r" })),
+    hostWrites: tried(() => openSync("/dev/null", "w")),
+    hostProcesses: tried(() => spawnSync(process.execPath, ["--version"])),
+    hostEnvironment: Object.keys(process.env).length === 0 ? "denied" : "allowed",
   }
 }
 

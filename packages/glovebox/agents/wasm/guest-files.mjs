@@ -7,6 +7,7 @@ const NAMES = {
   [ERRNO.BADF]: "EBADF",
   [ERRNO.BUSY]: "EBUSY",
   [ERRNO.EXIST]: "EEXIST",
+  [ERRNO.FBIG]: "EFBIG",
   [ERRNO.INVAL]: "EINVAL",
   [ERRNO.ISDIR]: "EISDIR",
   [ERRNO.LOOP]: "ELOOP",
@@ -24,6 +25,11 @@ export class GuestFileError extends Error {
   constructor(errno) {
     super(NAMES[errno] ?? "EIO")
   }
+
+  /** @param {string} name */
+  static named(name) {
+    return Object.assign(new GuestFileError(0), { message: name })
+  }
 }
 
 /** Whole files for a guest that has no WASI; paths are relative to the workspace. */
@@ -35,16 +41,34 @@ export class GuestFiles {
     this.#call = call
   }
 
-  read(path) {
+  /** How many bytes there are to read. */
+  size(path) {
+    const [kind, size] = this.describe(path)
+    if (kind === KIND.FOLDER) throw new GuestFileError(ERRNO.ISDIR)
+    return size
+  }
+
+  /** Fills the target from a place of the file; tells how much there was. */
+  readInto(path, at, target) {
     return this.#opened(path, [1, 0, 0, 1, 0], (fd) => {
-      const parts = []
-      while (true) {
-        this.#do("read", [fd, CALL_BYTES, -1])
-        const count = this.#call.numbers[0]
-        parts.push(Buffer.from(this.#call.data.slice(0, count)))
-        if (count < CALL_BYTES) return Buffer.concat(parts)
-      }
+      this.#do("read", [fd, Math.min(target.length, CALL_BYTES), Math.max(0, Math.floor(at))])
+      const count = this.#call.numbers[0]
+      target.set(this.#call.data.subarray(0, count))
+      return count
     })
+  }
+
+  /** A file as a whole; one that is longer than this is refused. */
+  read(path, most) {
+    const size = this.size(path)
+    if (size > most) throw new GuestFileError(ERRNO.FBIG)
+    const bytes = Buffer.alloc(size)
+    for (let at = 0; at < size;) {
+      const count = this.readInto(path, at, bytes.subarray(at))
+      if (count === 0) return bytes.subarray(0, at)
+      at += count
+    }
+    return bytes
   }
 
   write(path, bytes, appends) {
@@ -57,22 +81,16 @@ export class GuestFiles {
   }
 
   /** Its kind and size. */
-  describe(path) {
-    this.#do("describePath", [ROOT, 1], placed(path))
+  describe(path, follows = true) {
+    this.#do("describePath", [ROOT, follows ? 1 : 0], placed(path))
     return [this.#call.numbers[0], this.#call.numbers[3]]
   }
 
-  list(path) {
+  /** Names from a place of the list on, as many as one answer holds; `.` and `..` are among them. */
+  list(path, from) {
     return this.#opened(path, [1, 2, 0, 1, 0], (fd) => {
-      const names = []
-      while (true) {
-        this.#do("list", [fd, names.length, CALL_BYTES])
-        const used = this.#call.numbers[0]
-        const before = names.length
-        names.push(...entries(Buffer.from(this.#call.data.slice(0, used))))
-        if (names.length === before)
-          return names.filter((name) => name !== "." && name !== "..").toSorted(byText)
-      }
+      this.#do("list", [fd, Math.max(0, Math.floor(from)), CALL_BYTES])
+      return entries(Buffer.from(this.#call.data.slice(0, this.#call.numbers[0])))
     })
   }
 
@@ -90,9 +108,9 @@ export class GuestFiles {
   }
 
   /** Its kind, or 0 where there is nothing. */
-  kind(path) {
+  kind(path, follows = true) {
     try {
-      return this.describe(path)[0]
+      return this.describe(path, follows)[0]
     } catch {
       return 0
     }
@@ -133,9 +151,4 @@ function entries(bytes) {
     at = end
   }
   return names
-}
-
-function byText(a, b) {
-  if (a === b) return 0
-  return a < b ? -1 : 1
 }

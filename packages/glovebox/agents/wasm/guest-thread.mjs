@@ -1,11 +1,14 @@
 import { Worker } from "node:worker_threads"
 import { ERRNO, FileError } from "./errno.mjs"
 import { OpenFiles } from "./open-files.mjs"
+import { LONGEST_ANSWER } from "./frames.mjs"
 import { AnsweringEnd } from "./shared-call.mjs"
 
 const SIGKILL = 9
 const SIGSEGV = 11
 const SIGABRT = 6
+// Of what an interpreter says before it has work; only one that cannot start is asked for it.
+const SAID_KEPT = 2000
 const GUEST = new URL("guest.mjs", import.meta.url)
 // V8's own heap, for the glue around the guest; and stack for an interpreter that calls itself.
 const RESOURCES = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16, stackSizeMb: 8 }
@@ -25,6 +28,7 @@ export class GuestThread {
   #isWaiting = false
   #code = 0
   #ranOutOfMemory = false
+  #said = ""
 
   /** @param {{ setup: object, files: import("./memory-files.mjs").MemoryFiles, output: import("./output.mjs").Output, maxBytes: number }} options */
   constructor({ setup, files, output, maxBytes }) {
@@ -104,11 +108,7 @@ export class GuestThread {
     if (name === "ended") return this.#onEnded(numbers, data)
     const stream = name === "read" || name === "write" ? this.#open.streamOf(numbers[0]) : undefined
     if (stream === "control") return name === "read" ? this.#onNext() : this.#onWord(data)
-    if (name === "write" && (stream === "stdout" || stream === "stderr")) {
-      await this.#output.write(stream, data)
-      if (!this.#isOver) this.#calls.answer(ERRNO.SUCCESS, [data.length])
-      return
-    }
+    if (name === "write" && (stream === "stdout" || stream === "stderr")) return this.#write(stream, data)
     try {
       const answer = this.#open[name](numbers, data, this.#calls.data)
       this.#calls.answer(ERRNO.SUCCESS, answer)
@@ -116,6 +116,17 @@ export class GuestThread {
       if (!(error instanceof FileError)) throw error
       this.#calls.answer(error.errno)
     }
+  }
+
+  // Frame by frame: nothing may follow the end of a run, which can come while the host does not read.
+  async #write(stream, data) {
+    const run = this.#run
+    if (!this.#hasStarted) this.#said = (this.#said + Buffer.from(data).toString("utf8")).slice(-SAID_KEPT)
+    const isWanted = () => run !== undefined && run === this.#run
+    for (let at = 0; isWanted() && at < data.length; at += LONGEST_ANSWER) {
+      await this.#output.write(stream, data.subarray(at, at + LONGEST_ANSWER))
+    }
+    if (!this.#isOver) this.#calls.answer(ERRNO.SUCCESS, [data.length])
   }
 
   // The interpreter waits for work; what it was given before is done.
@@ -155,12 +166,13 @@ export class GuestThread {
 
   #onEnded([code, isOverflow, bytes], data) {
     const crash = Buffer.from(data).toString("utf8")
-    // What cannot get memory may not even be able to say so.
-    if (code !== 0 && bytes > this.#maxBytes * 0.97) this.#ranOutOfMemory = true
+    // What cannot get memory may not even be able to say so; one that can end by itself can.
+    if (code < 0 && bytes > this.#maxBytes * 0.97) this.#ranOutOfMemory = true
     if (code >= 0) this.#finish(this.#endOf(code))
     else if (isOverflow) this.#finish({ code: null, signal: SIGSEGV, limits: [] })
     else this.#finish(this.#endOf(undefined))
-    this.#started.reject(new Error(`The interpreter ended at its start${crash && `: ${crash}`}.`))
+    const why = [crash, this.#said.trim()].filter((each) => each !== "").join("; ")
+    this.#started.reject(new Error(`The interpreter ended at its start${why && `: ${why}`}.`))
     void this.end()
   }
 

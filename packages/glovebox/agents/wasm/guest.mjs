@@ -1,12 +1,17 @@
 import { parentPort, workerData } from "node:worker_threads"
+import { openWalls } from "./facts.mjs"
 import { CallingEnd } from "./shared-call.mjs"
 
 // A thread of its own for one interpreter: the main thread can end it while it is busy.
-const { memory, language, ...setup } = workerData
+const { memory, language, pages, ...setup } = workerData
+// Each thread has its own; what is thrown here comes near to programs.
+Error.stackTraceLimit = 0
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a port of a thread, not a window
 const call = new CallingEnd(memory, () => parentPort.postMessage(0))
 
-if (language === "python") {
+const open = openWalls(pages)
+if (open.length > 0) end({ crash: `the thread is not confined: ${open.join(", ")}` })
+else if (language === "python") {
   const { runPython } = await import("./python.mjs")
   end(runPython({ ...setup, call }))
 } else {

@@ -2,9 +2,11 @@ import { posix } from "node:path"
 
 const BUILTIN = /^(?:node:)?(fs|fs\/promises)$/
 const IS_TYPESCRIPT = /\.[cm]?ts$/
-const IS_MODULE = /^\s*(?:import\s*[\w{*"'$]|export\s+(?:default|const|let|var|function|async|class|\{|\*))/m
+const LONGEST_NAME = 4096
+// Of one file: it is held by the host while it is read.
+const LONGEST_SOURCE = 16 * 1024 ** 2
 const FUNCTIONS =
-  "readFileSync writeFileSync appendFileSync existsSync readdirSync mkdirSync unlinkSync rmdirSync rmSync renameSync statSync"
+  "readFileSync writeFileSync appendFileSync existsSync readdirSync mkdirSync unlinkSync rmdirSync rmSync renameSync statSync lstatSync"
 
 /** Where programs find modules: files of the workspace, and `fs`. */
 export class JavaScriptModules {
@@ -18,6 +20,7 @@ export class JavaScriptModules {
   }
 
   normalize(base, name) {
+    if (name.length > LONGEST_NAME) throw new Error("Cannot find module: its name is too long")
     const [, builtin] = BUILTIN.exec(name) ?? []
     if (builtin) return `node:${builtin}`
     return posix.normalize(name.startsWith(".") ? posix.join(posix.dirname(base), name) : name)
@@ -34,12 +37,8 @@ export class JavaScriptModules {
 
   /** The JavaScript of a file. */
   source(path) {
-    const source = this.#files.read(path).toString("utf8")
+    const source = this.#files.read(path, LONGEST_SOURCE).toString("utf8")
     return IS_TYPESCRIPT.test(path) ? this.#stripTypes(source) : source
-  }
-
-  static isModule(source) {
-    return IS_MODULE.test(source)
   }
 }
 

@@ -3,7 +3,14 @@ import { ERRNO, FileError } from "./errno.mjs"
 const PAGE = 4096
 const LONGEST_NAME = 255
 const LONGEST_TARGET = 4095
-const LONGEST_FILE = 2 ** 43
+// Names are not counted as content, and have a bound of their own: a share of it.
+const NAMES_SHARE = 8
+const LEAST_NAMES = 64 * 1024
+const MOST_NAMES = 64 * 1024 ** 2
+// For what the host puts, so that a program that has filled everything does not keep the next one from coming.
+const RESERVED_PAGES = 256
+const RESERVED_NODES = 256
+const RESERVED_NAMES = 64 * 1024
 const MOST_LINKS = 40
 
 /** As WASI numbers them. */
@@ -39,6 +46,8 @@ function folder(parent, isFixed = false) {
 export class MemoryFiles {
   #pagesLeft
   #nodesLeft
+  #nameBytesLeft
+  #longestFile
   /** Whether a bound was met since someone set it to false. */
   wasFull = false
 
@@ -46,6 +55,8 @@ export class MemoryFiles {
   constructor({ maxBytes, maxFiles }) {
     this.#pagesLeft = Math.floor(maxBytes / PAGE)
     this.#nodesLeft = maxFiles
+    this.#nameBytesLeft = Math.min(MOST_NAMES, Math.max(LEAST_NAMES, Math.floor(maxBytes / NAMES_SHARE)))
+    this.#longestFile = this.#pagesLeft * PAGE
     this.root = folder(undefined, true)
     this.workspace = folder(this.root)
     this.root.entries.set("workspace", this.workspace)
@@ -63,7 +74,13 @@ export class MemoryFiles {
     this.root.entries.set("lib", above)
     above.entries.set("glovebox", library)
     library.entries.set(name, file)
-    this.write(file, 0, Buffer.from(source, "utf8"))
+    const bytes = Buffer.from(source, "utf8")
+    for (let at = 0; at < bytes.length; at += PAGE) {
+      const page = new Uint8Array(PAGE)
+      page.set(bytes.subarray(at, at + PAGE))
+      file.pages.set(at / PAGE, page)
+    }
+    file.size = bytes.length
   }
 
   /**
@@ -108,12 +125,13 @@ export class MemoryFiles {
     return found
   }
 
-  createFile(at, name, mode = 0o644) {
-    return this.#enter(at, name, Object.assign(node(KIND.FILE, mode), { size: 0, pages: new Map() }))
+  createFile(at, name, mode = 0o644, isHosts = false) {
+    const made = Object.assign(node(KIND.FILE, mode), { size: 0, pages: new Map() })
+    return this.#enter(at, name, made, isHosts)
   }
 
-  createFolder(at, name) {
-    return this.#enter(at, name, folder(at))
+  createFolder(at, name, isHosts = false) {
+    return this.#enter(at, name, folder(at), isHosts)
   }
 
   createLink(at, name, target) {
@@ -123,12 +141,13 @@ export class MemoryFiles {
 
   /** A second name for a file. */
   addName(at, name, file) {
-    if (file.kind === KIND.FOLDER || file.kind === KIND.DEVICE) throw new FileError(ERRNO.PERM)
-    checkWritable(at)
-    if (at.entries.has(name)) throw new FileError(ERRNO.EXIST)
-    at.entries.set(name, file)
+    if (file.kind === KIND.FOLDER || file.kind === KIND.DEVICE || file.isFixed) {
+      throw new FileError(ERRNO.PERM)
+    }
+    this.#enter(at, name, file)
     file.links += 1
-    touch(at)
+    // A target is there once, whatever names its link has.
+    this.#nameBytesLeft += file.target?.length ?? 0
   }
 
   unlink(at, name) {
@@ -136,9 +155,7 @@ export class MemoryFiles {
     const found = at.entries.get(name)
     if (!found) throw new FileError(ERRNO.NOENT)
     if (found.kind === KIND.FOLDER) throw new FileError(ERRNO.ISDIR)
-    at.entries.delete(name)
-    touch(at)
-    this.#dropName(found)
+    this.#dropName(at, name, found)
   }
 
   removeFolder(at, name) {
@@ -147,9 +164,7 @@ export class MemoryFiles {
     if (!found) throw new FileError(ERRNO.NOENT)
     if (found.kind !== KIND.FOLDER) throw new FileError(ERRNO.NOTDIR)
     if (found.entries.size > 0) throw new FileError(ERRNO.NOTEMPTY)
-    at.entries.delete(name)
-    touch(at)
-    this.#dropName(found)
+    this.#dropName(at, name, found)
   }
 
   rename(from, oldName, to, newName) {
@@ -159,6 +174,9 @@ export class MemoryFiles {
     if (!moved) throw new FileError(ERRNO.NOENT)
     const replaced = to.entries.get(newName)
     if (replaced === moved) return
+    checkTakesNames(to, newName)
+    const growth = newName.length - oldName.length
+    if (growth > 0 && growth > this.#nameBytesLeft) this.#refuseAsFull()
     if (moved.kind === KIND.FOLDER) {
       for (let above = to; ; above = above.parent) {
         if (above === moved) throw new FileError(ERRNO.INVAL)
@@ -168,7 +186,8 @@ export class MemoryFiles {
       moved.parent = to
     } else if (replaced) this.unlink(to, newName)
     from.entries.delete(oldName)
-    to.entries.set(newName, moved)
+    to.entries.set(copied(newName), moved)
+    this.#nameBytesLeft -= growth
     touch(from)
     touch(to)
   }
@@ -198,20 +217,23 @@ export class MemoryFiles {
   }
 
   /** Writes as much as there is room for, at least one byte, and tells how much that was. */
-  write(file, position, bytes) {
-    if (position + bytes.length > LONGEST_FILE) throw new FileError(ERRNO.FBIG)
+  write(file, position, bytes, isHosts = false) {
+    const reserved = isHosts ? RESERVED_PAGES : 0
+    const longest = this.#longestFile + reserved * PAGE
+    if (position > longest) throw new FileError(ERRNO.FBIG)
+    const end = Math.min(bytes.length, longest - position)
     let at = 0
-    while (at < bytes.length) {
+    while (at < end) {
       const number = Math.floor((position + at) / PAGE)
       let page = file.pages.get(number)
       if (!page) {
-        if (this.#pagesLeft <= 0) break
+        if (this.#pagesLeft <= -reserved) break
         this.#pagesLeft -= 1
         page = new Uint8Array(PAGE)
         file.pages.set(number, page)
       }
       const within = (position + at) % PAGE
-      const count = Math.min(PAGE - within, bytes.length - at)
+      const count = Math.min(PAGE - within, end - at)
       page.set(bytes.subarray(at, at + count), within)
       at += count
     }
@@ -222,7 +244,7 @@ export class MemoryFiles {
   }
 
   resize(file, size) {
-    if (size > LONGEST_FILE) throw new FileError(ERRNO.FBIG)
+    if (size > this.#longestFile) throw new FileError(ERRNO.FBIG)
     if (size === file.size) return
     if (size < file.size) {
       const kept = Math.ceil(size / PAGE)
@@ -242,30 +264,40 @@ export class MemoryFiles {
     touch(file)
   }
 
-  #enter(at, name, made) {
+  // Each name counts, and its bytes; of a link the target too.
+  #enter(at, name, made, isHosts = false) {
     checkWritable(at)
-    if (name.length > LONGEST_NAME) throw new FileError(ERRNO.NAMETOOLONG)
+    checkTakesNames(at, name)
     if (at.entries.has(name)) throw new FileError(ERRNO.EXIST)
-    // A folder that was removed while it was open takes nothing more.
-    if (at.links === 0) throw new FileError(ERRNO.NOENT)
-    if (this.#nodesLeft <= 0) {
-      this.wasFull = true
-      throw new FileError(ERRNO.NOSPC)
-    }
+    const bytes = name.length + (made.target?.length ?? 0)
+    if (this.#nodesLeft <= (isHosts ? -RESERVED_NODES : 0)) this.#refuseAsFull()
+    if (this.#nameBytesLeft + (isHosts ? RESERVED_NAMES : 0) < bytes) this.#refuseAsFull()
     this.#nodesLeft -= 1
-    at.entries.set(name, made)
+    this.#nameBytesLeft -= bytes
+    at.entries.set(copied(name), made)
     touch(at)
     return made
   }
 
-  #dropName(dropped) {
+  #refuseAsFull() {
+    this.wasFull = true
+    throw new FileError(ERRNO.NOSPC)
+  }
+
+  #dropName(at, name, dropped) {
+    at.entries.delete(name)
+    touch(at)
+    this.#nameBytesLeft += name.length
     dropped.links -= 1
+    // The last name's place is given back with the file itself, which someone may have open.
+    if (dropped.links > 0) this.#nodesLeft += 1
     this.#forget(dropped)
   }
 
   #forget(gone) {
     if (gone.links > 0 || gone.opens > 0) return
     this.#nodesLeft += 1
+    this.#nameBytesLeft += gone.target?.length ?? 0
     if (gone.kind !== KIND.FILE) return
     this.#pagesLeft += gone.pages.size
     gone.pages.clear()
@@ -277,6 +309,17 @@ function partsOf(path) {
   const parts = path.split("/").filter((part) => part !== "")
   if (path.endsWith("/") && parts.length > 0) parts.push(".")
   return parts.toReversed()
+}
+
+// A part of a path keeps all of the path in memory.
+function copied(name) {
+  return Buffer.from(name, "latin1").toString("latin1")
+}
+
+function checkTakesNames(at, name) {
+  if (name.length > LONGEST_NAME) throw new FileError(ERRNO.NAMETOOLONG)
+  // A folder that was removed while it was open takes nothing more.
+  if (at.links === 0) throw new FileError(ERRNO.NOENT)
 }
 
 function checkWritable(at) {

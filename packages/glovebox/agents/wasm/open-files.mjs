@@ -2,6 +2,9 @@ import { ERRNO, FileError } from "./errno.mjs"
 import { KIND } from "./memory-files.mjs"
 
 const MOST_OPEN = 1024
+// Longer than elsewhere: a folder deep down is named from the root here, wherever the program is.
+const LONGEST_PATH = 32 * 1024
+const SLASH = 0x2f
 const ROOT = 3
 const CONTROL = "dev/glovebox"
 const CREATE = 1
@@ -35,12 +38,13 @@ export class OpenFiles {
 
   /** Gives back what is held; the guest is gone. */
   closeAll() {
-    for (const fd of this.#open.keys()) this.close([fd])
+    for (const [fd, { node }] of this.#open) if (node && fd !== ROOT) this.#files.release(node)
+    this.#open.clear()
   }
 
   open([at, followsLast, how, flags, canRead, canWrite], data) {
     if (this.#open.size >= MOST_OPEN) throw new FileError(ERRNO.MFILE)
-    const path = text(data)
+    const path = pathOf(data)
     const from = this.#folder(at)
     // What runs the code opens it first, and no one after that.
     if (this.#hasControl && from === this.#files.root && path === CONTROL) {
@@ -53,7 +57,7 @@ export class OpenFiles {
     if (opened.kind === KIND.LINK) throw new FileError(ERRNO.LOOP)
     if (how & FOLDER && opened.kind !== KIND.FOLDER) throw new FileError(ERRNO.NOTDIR)
     if (opened.kind === KIND.FOLDER && (canWrite || how & TRUNCATE)) throw new FileError(ERRNO.ISDIR)
-    if (opened.isFixed && canWrite) throw new FileError(ERRNO.ROFS)
+    if (opened.isFixed && (canWrite || how & TRUNCATE)) throw new FileError(ERRNO.ROFS)
     if (how & TRUNCATE && opened.kind === KIND.FILE) this.#files.resize(opened, 0)
     this.#files.hold(opened)
     return [
@@ -63,8 +67,10 @@ export class OpenFiles {
 
   close([fd]) {
     const file = this.#file(fd)
+    // What later blocks need stays, as if it were opened again.
+    if (file.stream || fd === ROOT) return []
     this.#open.delete(fd)
-    if (file.node && fd !== ROOT) this.#files.release(file.node)
+    this.#files.release(file.node)
     return []
   }
 
@@ -110,7 +116,7 @@ export class OpenFiles {
   }
 
   describePath([at, followsLast], data) {
-    return described(this.#files.find(this.#folder(at), text(data), followsLast !== 0))
+    return described(this.#files.find(this.#folder(at), pathOf(data), followsLast !== 0))
   }
 
   setFlags([fd, flags]) {
@@ -132,7 +138,7 @@ export class OpenFiles {
   }
 
   setPathTimes([at, followsLast, accessed, modified], data) {
-    setTimes(this.#files.find(this.#folder(at), text(data), followsLast !== 0), accessed, modified)
+    setTimes(this.#files.find(this.#folder(at), pathOf(data), followsLast !== 0), accessed, modified)
     return []
   }
 
@@ -140,23 +146,16 @@ export class OpenFiles {
   list([fd, from, length], _data, answer) {
     const file = this.#file(fd)
     if (file.node?.kind !== KIND.FOLDER) throw new FileError(ERRNO.NOTDIR)
-    if (from === 0 || !file.names) {
-      const { node } = file
-      file.names = [[".", node], ["..", node.parent], ...node.entries]
-    }
+    if (from === 0 || file.listing?.at !== from) file.listing = new Listing(file.node, from)
     const room = Math.min(length, answer.length)
     let used = 0
-    for (let number = from; number < file.names.length && used < room; number += 1) {
-      const [name, node] = file.names[number]
-      const entry = Buffer.alloc(24 + name.length)
-      entry.writeBigUInt64LE(BigInt(number + 1), 0)
-      entry.writeBigUInt64LE(BigInt(node.ino), 8)
-      entry.writeUInt32LE(name.length, 16)
-      entry.writeUInt8(node.kind, 20)
-      entry.write(name, 24, "latin1")
+    while (used < room && file.listing.current) {
+      const entry = entryOf(file.listing.at, ...file.listing.current)
       const part = entry.subarray(0, room - used)
       answer.set(part, used)
       used += part.length
+      // One that was cut off is asked for again.
+      if (part.length === entry.length) file.listing.advance()
     }
     return [used]
   }
@@ -175,7 +174,7 @@ export class OpenFiles {
   }
 
   removeFile([at], data) {
-    const { folder, name } = this.#named(at, text(data))
+    const { folder, name } = this.#named(at, pathOf(data))
     this.#files.unlink(folder, name)
     return []
   }
@@ -188,20 +187,20 @@ export class OpenFiles {
   }
 
   link([from, followsLast, to, split], data) {
-    const file = this.#files.find(this.#folder(from), text(data.subarray(0, split)), followsLast !== 0)
-    const { folder, name } = this.#named(to, text(data.subarray(split)))
+    const file = this.#files.find(this.#folder(from), pathOf(data.subarray(0, split)), followsLast !== 0)
+    const { folder, name } = this.#named(to, pathOf(data.subarray(split)))
     this.#files.addName(folder, name, file)
     return []
   }
 
   makeLink([at, split], data) {
-    const { folder, name } = this.#named(at, text(data.subarray(split)))
-    this.#files.createLink(folder, name, text(data.subarray(0, split)))
+    const { folder, name } = this.#named(at, pathOf(data.subarray(split)))
+    this.#files.createLink(folder, name, pathOf(data.subarray(0, split)))
     return []
   }
 
   readLink([at, length], data, answer) {
-    const node = this.#files.find(this.#folder(at), text(data), false)
+    const node = this.#files.find(this.#folder(at), pathOf(data), false)
     if (node.kind !== KIND.LINK) throw new FileError(ERRNO.INVAL)
     const target = Buffer.from(node.target, "latin1").subarray(0, length)
     answer.set(target)
@@ -209,7 +208,7 @@ export class OpenFiles {
   }
 
   setMode([mode], data) {
-    const node = this.#files.find(this.#files.root, text(data), true)
+    const node = this.#files.find(this.#files.root, pathOf(data), true)
     if (node.isFixed || node.kind === KIND.DEVICE) throw new FileError(ERRNO.ROFS)
     node.mode = mode & 0o777
     node.version += 1
@@ -246,13 +245,52 @@ export class OpenFiles {
   }
 }
 
-function text(data) {
+/** Goes through a folder's names without a copy of them; those that come meanwhile are at its end. */
+class Listing {
+  #entries
+  at = 0
+  current
+
+  constructor(folder, from) {
+    this.#entries = entriesOf(folder)
+    this.current = this.#entries.next().value
+    while (this.at < from && this.current) this.advance()
+    this.at = from
+  }
+
+  advance() {
+    this.at += 1
+    this.current = this.#entries.next().value
+  }
+}
+
+function* entriesOf(folder) {
+  yield [".", folder]
+  yield ["..", folder.parent]
+  yield* folder.entries
+}
+
+function entryOf(number, name, node) {
+  const entry = Buffer.alloc(24 + name.length)
+  entry.writeBigUInt64LE(BigInt(number + 1), 0)
+  entry.writeBigUInt64LE(BigInt(node.ino), 8)
+  entry.writeUInt32LE(name.length, 16)
+  entry.writeUInt8(node.kind, 20)
+  entry.write(name, 24, "latin1")
+  return entry
+}
+
+function pathOf(data) {
+  if (data.length > LONGEST_PATH) throw new FileError(ERRNO.NAMETOOLONG)
   return Buffer.from(data.buffer, data.byteOffset, data.length).toString("latin1")
 }
 
 // A folder's path may end in a slash.
 function bare(data) {
-  return text(data).replace(/(?<=.)\/+$/s, "")
+  const path = pathOf(data)
+  let length = path.length
+  while (length > 1 && path.charCodeAt(length - 1) === SLASH) length -= 1
+  return path.slice(0, length)
 }
 
 // WASI has no permissions: they travel in the upper half of the number of links, where no program looks.

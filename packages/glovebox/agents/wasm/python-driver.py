@@ -5,7 +5,11 @@ del sys.path[0]
 sys.dont_write_bytecode = True
 import _sitebuiltins, atexit, builtins, gc, os, types  # noqa: E402
 
+# Programs may put others in their places.
+from builtins import BaseException, compile, exec, getattr, isinstance, list, open, print, setattr, str, type, vars  # noqa: E402
+
 WORKSPACE = "/workspace"
+UNWATCH = (sys.settrace, sys.setprofile) * 2
 WARM_UP = """
 import sys
 class Warm:
@@ -15,7 +19,7 @@ def warm(*values, **named):
     except KeyError as error: return {str(error): values, **named}
     finally: pass
 warm(*range(9), key=1.5); warm(); sorted("warm up".split(), key=len)
-with open(__file__) as file: file.read()
+with open("/dev/null") as file: file.read()
 print(end="", flush=True)
 """
 
@@ -86,7 +90,11 @@ def hint_for(error):
     what = None
     if isinstance(error, ModuleNotFoundError) and error.name:
         top = error.name.partition(".")[0]
-        if top.lstrip("_") in sys.stdlib_module_names or top in sys.stdlib_module_names:
+        if error.name.startswith("concurrent.futures."):
+            what = "no threads"
+        elif top in sys.modules:
+            pass
+        elif top.lstrip("_") in sys.stdlib_module_names or top in sys.stdlib_module_names:
             what = "no module " + top
         else:
             what = "the standard library only, and no packages such as " + top
@@ -99,63 +107,101 @@ def hint_for(error):
         elif module in ("os", "posix", "signal"):
             what = "no %s.%s, as there are no processes and no users" % (module, error.name)
     elif isinstance(error, OSError) and error.errno == 58:
-        what = "no processes" if "processes" in str(error) else "no network"
+        what = "no processes" if "processes" in str(error) else "no network" if "socket" in sys.modules else None
     if what:
         return "glovebox: the embedded sandbox has %s; the docker, jupyter and bubblewrap executors have more." % what
+
+
+def attempt(function, *values):
+    """Does it, whatever the program has made of what it needs; None where it fails."""
+    try:
+        return function(*values)
+    except BaseException:
+        return None
 
 
 class Driver:
     def __init__(self):
         self.control = os.open("/dev/glovebox", os.O_RDWR)
         self.main = None
+        self.read, self.write, self.exit = os.read, os.write, os._exit
 
     def tell(self, text):
-        os.write(self.control, os.fsencode(text))
+        self.write(self.control, os.fsencode(text))
 
-    def run(self, file, keeps):
+    def run(self, file, keeps, source=None):
+        try:
+            main = self.begin(file, keeps)
+            if source is None:
+                with open(WORKSPACE + "/" + file, "rb") as opened:
+                    source = opened.read()
+            code = compile(source, file, "exec", dont_inherit=True)
+            try:
+                exec(code, main.__dict__)
+            finally:
+                # What a program has set to watch itself is not to watch this; one that fails is gone by that.
+                for function in UNWATCH:
+                    try:
+                        function(None)
+                    except BaseException:
+                        pass
+            return 0
+        except SystemExit as end:
+            return self.exit_code(end)
+        except BaseException as error:
+            return self.failed(error)
+
+    def begin(self, file, keeps):
         if self.main is None or not keeps:
             self.main = types.ModuleType("__main__")
             self.main.__builtins__ = builtins
             os.chdir(WORKSPACE)
-        main = sys.modules["__main__"] = self.main
-        main.__file__ = file
-        sys.argv[:] = [file]
+        self.main.__file__ = file
+        sys.modules["__main__"] = self.main
+        sys.argv = [file]
+        if not isinstance(sys.path, list):
+            sys.path = []
         if sys.path[:1] != [WORKSPACE]:
             sys.path.insert(0, WORKSPACE)
         # Files have come and gone since it looked last.
-        sys.path_importer_cache.pop(WORKSPACE, None)
-        try:
-            with open(WORKSPACE + "/" + file, "rb") as source:
-                code = compile(source.read(), file, "exec", dont_inherit=True)
-            exec(code, main.__dict__)
-            return 0
-        except SystemExit as end:
-            return self.exit_code(end.code)
-        except BaseException as error:
-            # The frame above the program's own is this one's.
-            return self.failed(error.with_traceback(error.__traceback__.tb_next))
+        attempt(lambda: sys.path_importer_cache.pop(WORKSPACE, None))
+        for name, fd in (("stdout", 1), ("stderr", 2)):
+            # One that an earlier program has closed, or taken away, is no way to be heard.
+            stream = getattr(sys, name, None)
+            if stream is None or attempt(getattr, stream, "closed") is True:
+                opened = open(fd, "w", encoding="utf-8", errors="backslashreplace" if fd == 2 else "strict", closefd=False)
+                setattr(sys, name, opened)
+        return self.main
 
-    def exit_code(self, value):
+    def exit_code(self, end):
+        value = attempt(getattr, end, "code")
         if value is None or isinstance(value, int):
             return (value or 0) & 0xFF
-        print(value, file=sys.stderr)
+        self.say(attempt(str, value) or "The program ended with a value that cannot be shown.")
         return 1
 
     def failed(self, error):
         if isinstance(error, MemoryError):
-            self.tell("memory")
-        sys.excepthook(type(error), error, error.__traceback__)
-        hint = hint_for(error)
+            # As it is: there may be no room for more.
+            self.write(self.control, b"memory")
+        # The frame above the program's own is this one's.
+        trace = attempt(lambda: error.__traceback__.tb_next)
+        attempt(BaseException.with_traceback, error, trace)
+        try:
+            sys.excepthook(type(error), error, trace)
+        except BaseException:
+            attempt(sys.__excepthook__, type(error), error, trace)
+        hint = attempt(hint_for, error)
         if hint:
-            print(hint, file=sys.stderr)
+            self.say(hint)
         return 130 if isinstance(error, KeyboardInterrupt) else 1
 
+    def say(self, text):
+        attempt(lambda: print(text, file=sys.stderr))
+
     def flush(self):
-        for stream in (sys.stdout, sys.stderr):
-            try:
-                stream.flush()
-            except (OSError, ValueError, AttributeError):
-                pass
+        for name in ("stdout", "stderr"):
+            attempt(lambda: getattr(sys, name).flush())
 
     def end(self, code):
         """What the interpreter would do at its end, as far as a program can tell, and no more: the rest is slow."""
@@ -163,21 +209,22 @@ class Driver:
             atexit._run_exitfuncs()
         except BaseException as error:
             self.failed(error)
-        loaded = list(sys.modules.values())
-        modules = [each for each in loaded if str(getattr(each, "__file__", "")).startswith(WORKSPACE)]
-        for module in (self.main, *modules):
-            for name in list(vars(module)):
-                if name != "__builtins__":
-                    vars(module)[name] = None
-        gc.collect()
+        for module in (self.main, *(attempt(lambda: list(sys.modules.values())) or ())):
+            attempt(self.clear, module)
+        attempt(gc.collect)
         self.flush()
-        os._exit(code)
+        self.exit(code)
+
+    def clear(self, module):
+        if module is not self.main and not str(getattr(module, "__file__", "")).startswith(WORKSPACE):
+            return
+        names = vars(module)
+        for name in list(names):
+            if name != "__builtins__":
+                names[name] = None
 
     def warm(self):
-        with open("/tmp/warm.py", "w") as file:
-            file.write(WARM_UP)
-        self.run("../tmp/warm.py", False)
-        os.remove("/tmp/warm.py")
+        self.run("warm.py", False, WARM_UP)
         self.main = None
         del sys.modules["__main__"]
         sys.path.remove(WORKSPACE)
@@ -189,12 +236,12 @@ class Driver:
         sys.meta_path.insert(0, AsyncioWithoutSockets())
         self.warm()
         while True:
-            how, _, file = os.read(self.control, 65536).decode().partition(" ")
+            how, _, file = self.read(self.control, 65536).decode().partition(" ")
             code = self.run(file, how == "keep")
             if how != "keep":
                 self.end(code)
             self.flush()
-            self.tell("end %d" % code)
+            self.write(self.control, b"end %d" % code)
 
 
 # What the module `site` would give, whose other work is for naught here.

@@ -2,14 +2,21 @@ import { ERRNO, FileError } from "./errno.mjs"
 import { KIND } from "./memory-files.mjs"
 
 const READ_BYTES = 64 * 1024
+// The host takes no longer path, and has no use for one.
+const LONGEST_PATH = 1024
+const TOO_LONG = Symbol("too long")
+// Of all paths that are remembered.
+const MOST_PATH_BYTES = 64 * 1024 ** 2
 const UTF8 = new TextDecoder("utf-8", { fatal: true })
 
 /** The workspace as the host sees it: puts files, removes them, asks what changed. */
 export class Workspace {
   #files
   #incoming
-  // By path: the file as the host knows it.
+  // By path: the file as the host knows it, and when it was seen last.
   #known = new Map()
+  #pathBytes = 0
+  #round = 0
 
   /** @param {import("./memory-files.mjs").MemoryFiles} files */
   constructor(files) {
@@ -23,7 +30,7 @@ export class Workspace {
     const old = folder.entries.get(name)
     if (old?.kind === KIND.FOLDER) throw new FileError(ERRNO.ISDIR)
     if (old) this.#files.unlink(folder, name)
-    this.#incoming.file = this.#files.createFile(folder, name, mode & 0o777)
+    this.#incoming.file = this.#files.createFile(folder, name, mode & 0o777, true)
     this.more(first)
   }
 
@@ -32,7 +39,7 @@ export class Workspace {
     const incoming = this.#incoming
     if (!incoming?.file) return
     for (let done = 0; done < bytes.length;) {
-      done += this.#files.write(incoming.file, incoming.at + done, bytes.subarray(done))
+      done += this.#files.write(incoming.file, incoming.at + done, bytes.subarray(done), true)
     }
     incoming.at += bytes.length
     incoming.left -= bytes.length
@@ -54,33 +61,38 @@ export class Workspace {
     } catch (error) {
       if (!(error instanceof FileError)) throw error
     }
-    this.#known.delete(path)
+    this.#forget(path)
   }
 
   /** What changed since it was put or last asked for: first the files, then the paths that are gone, then the sum. */
   *changes({ maxFiles, maxBytes }) {
-    const seen = new Set()
+    this.#round += 1
     const sum = { files: 0, bytes: 0, skipped: 0, over: false }
     for (const { path, node } of this.#walk()) {
       if (path === undefined || node.kind !== KIND.FILE) {
         sum.skipped += 1
         continue
       }
-      seen.add(path)
+      if (path === TOO_LONG) {
+        sum.skipped += 1
+        sum.over = true
+        continue
+      }
+      const known = this.#known.get(path)
+      if (known) known.round = this.#round
       const mark = markOf(node)
-      if (this.#known.get(path) === mark) continue
-      if (sum.files >= maxFiles || sum.bytes + node.size > maxBytes) {
+      if (known?.mark === mark) continue
+      if (sum.files >= maxFiles || sum.bytes + node.size > maxBytes || !this.#remember(path, mark)) {
         sum.over = true
         continue
       }
       sum.files += 1
       sum.bytes += node.size
-      this.#known.set(path, mark)
       yield { type: "file", path, size: node.size, mode: node.mode, parts: this.#parts(node) }
     }
-    for (const path of this.#known.keys()) {
-      if (seen.has(path)) continue
-      this.#known.delete(path)
+    for (const [path, { round }] of this.#known) {
+      if (round === this.#round) continue
+      this.#forget(path)
       yield { type: "gone", path }
     }
     yield { type: "end", sum }
@@ -96,16 +108,29 @@ export class Workspace {
 
   // Without recursion: a tree can be deeper than the stack.
   *#walk() {
-    const waiting = [{ path: "", node: this.#files.workspace }]
+    const waiting = [{ above: "", name: "", node: this.#files.workspace }]
     while (waiting.length > 0) {
-      const { path, node } = waiting.pop()
+      const { above, name, node } = waiting.pop()
+      const path = joined(above, name)
       if (node.kind !== KIND.FOLDER) {
         yield { path, node }
         continue
       }
       const names = [...node.entries.keys()].toSorted(byText).toReversed()
-      for (const name of names) waiting.push({ path: joined(path, name), node: node.entries.get(name) })
+      for (const each of names) waiting.push({ above: path, name: each, node: node.entries.get(each) })
     }
+  }
+
+  #remember(path, mark) {
+    const isNew = !this.#known.has(path)
+    if (isNew && this.#pathBytes + path.length > MOST_PATH_BYTES) return false
+    if (isNew) this.#pathBytes += path.length
+    this.#known.set(path, { mark, round: this.#round })
+    return true
+  }
+
+  #forget(path) {
+    if (this.#known.delete(path)) this.#pathBytes -= path.length
   }
 
   #place(path, makes = true) {
@@ -113,7 +138,7 @@ export class Workspace {
     const name = parts.pop()
     let at = this.#files.workspace
     for (const part of parts) {
-      const next = at.entries.get(part) ?? (makes ? this.#files.createFolder(at, part) : undefined)
+      const next = at.entries.get(part) ?? (makes ? this.#files.createFolder(at, part, true) : undefined)
       if (next?.kind !== KIND.FOLDER) throw new FileError(ERRNO.NOTDIR)
       at = next
     }
@@ -121,7 +146,7 @@ export class Workspace {
   }
 
   #settle({ path, file }) {
-    this.#known.set(path, markOf(file))
+    this.#remember(path, markOf(file))
   }
 }
 
@@ -129,12 +154,13 @@ function markOf({ ino, version, mode }) {
   return `${ino} ${version} ${mode & 0o100}`
 }
 
-// Undefined for a name that is not UTF-8, and for all below it.
+// Undefined for a name that is not UTF-8, TOO_LONG for one that is that; and so for all below it.
 function joined(path, name) {
-  if (path === undefined) return undefined
+  if (path === undefined || path === TOO_LONG) return path
   try {
     const text = UTF8.decode(Buffer.from(name, "latin1"))
-    return path === "" ? text : `${path}/${text}`
+    const whole = path === "" ? text : `${path}/${text}`
+    return Buffer.byteLength(whole) > LONGEST_PATH ? TOO_LONG : whole
   } catch {
     return undefined
   }

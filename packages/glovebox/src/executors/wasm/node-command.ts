@@ -1,11 +1,12 @@
 import { realpathSync } from "node:fs"
 import { createRequire } from "node:module"
-import { dirname, join } from "node:path"
+import { dirname } from "node:path"
 import { fileURLToPath } from "node:url"
 import { GloveboxError } from "../../core/index.ts"
 import { errorMessage } from "../../internal/error-message.ts"
 import type { PolicyFields } from "../../policy/index.ts"
 import { WORKSPACE } from "../sandbox/workspace-folder.ts"
+import { readableFlag } from "./readable-flag.ts"
 
 const require = createRequire(import.meta.url)
 
@@ -14,8 +15,12 @@ const AGENT = new URL("../../../agents/wasm/agent.mjs", import.meta.url)
 const PAGE_BYTES = 65_536
 // All that 32 bits can address.
 const MOST_PAGES = 65_536
-// For the agent itself: its heap holds names and places of files, not their content.
+// For the agent itself: its heap holds names and places of files, not their content, which is in pages.
 const AGENT_HEAP_MIB = 512
+const HEAP_PER_FILE = 1024
+const HEAP_PER_FILE_PAGE = 512
+const FILE_PAGE_BYTES = 4096
+const MOST_FILES = 1_000_000
 
 export interface NodeCommandOptions {
   readonly policy: PolicyFields
@@ -39,6 +44,8 @@ export function nodeCommand({ policy, isolation, library }: NodeCommandOptions):
   const memoryBytes = pages * PAGE_BYTES
   // Files are in memory too.
   const workspaceBytes = Math.min(limits.workspace, memoryBytes)
+  const maxFiles = Math.min(limits.files, MOST_FILES)
+  const heapBytes = maxFiles * HEAP_PER_FILE + (workspaceBytes / FILE_PAGE_BYTES) * HEAP_PER_FILE_PAGE
   const agent = realpathSync(fileURLToPath(AGENT))
   const folder = dirname(agent)
   const packages = findPackages()
@@ -47,20 +54,20 @@ export function nodeCommand({ policy, isolation, library }: NodeCommandOptions):
     pages,
     isolation,
     env: { HOME: WORKSPACE, ...env },
-    files: { maxBytes: workspaceBytes, maxFiles: limits.files },
+    files: { maxBytes: workspaceBytes, maxFiles },
     library,
   }
   const readable = [folder, ...Object.values(packages).map((path) => packageFolder(path))]
   return {
     args: [
       `--wasm-max-mem-pages=${pages}`,
-      `--max-old-space-size=${AGENT_HEAP_MIB}`,
+      `--max-old-space-size=${AGENT_HEAP_MIB + Math.ceil(heapBytes / 1024 ** 2)}`,
       "--disallow-code-generation-from-strings",
       "--no-addons",
       "--no-warnings",
       permissionFlag(),
       "--allow-worker",
-      ...[...new Set(readable)].map((path) => `--allow-fs-read=${join(path, "*")}`),
+      ...[...new Set(readable)].map((path) => readableFlag(path)),
       agent,
     ],
     config,

@@ -1,6 +1,6 @@
-import { readFile, readdir } from "node:fs/promises"
 import { afterAll, describe, expect, it } from "vitest"
 import type { CodeResult } from "../code-result.ts"
+import { children, peakMemory } from "./wasm-children.test-kit.ts"
 import { WasmCodeExecutor } from "./wasm-code-executor.ts"
 
 const shared = new WasmCodeExecutor({ pool: { size: 1 } })
@@ -8,21 +8,6 @@ afterAll(async () => shared.stop())
 
 async function run(language: string, code: string, executor = shared): Promise<CodeResult> {
   return executor.executeCodeBlocks([{ language, code }])
-}
-
-/** The processes of embedded sandboxes that this process has started. */
-async function children(): Promise<number[]> {
-  const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name)).map(Number)
-  const found = await Promise.all(
-    pids.map(async (pid) => {
-      const [stat, command] = await Promise.all(
-        ["stat", "cmdline"].map(async (file) => readFile(`/proc/${pid}/${file}`, "utf8").catch(() => "")),
-      )
-      const parent = Number(stat?.slice(stat.lastIndexOf(")") + 2).split(" ")[1])
-      return parent === process.pid && command?.includes("wasm/agent.mjs") ? [pid] : []
-    }),
-  )
-  return found.flat()
 }
 
 describe("a hostile program in the embedded sandbox", () => {
@@ -45,9 +30,12 @@ for path in ("/x", "/etc", "/dev/x", "/usr/local/lib/x"):
   })
 
   it("finds in JavaScript neither Node nor a way to it", async () => {
-    const { stdout, exitCode, stderr } = await run(
-      "javascript",
-      `const found = []
+    const broken = { language: "python", code: `open("broken.ts", "w").write("const x: = (")` }
+    const { stdout, exitCode, stderr } = await shared.executeCodeBlocks([
+      broken,
+      {
+        language: "javascript",
+        code: `const found = []
 const scope = globalThis.constructor.constructor("return this")()
 for (const name of ["Buffer", "fetch", "WebAssembly", "XMLHttpRequest", "Deno", "Bun", "importScripts"]) if (name in scope) found.push(name)
 for (const name of ["binding", "mainModule", "dlopen", "kill", "pid"]) if (name in process) found.push("process." + name)
@@ -56,9 +44,27 @@ for (const name of ["child_process", "node:net", "os", "../../../etc/passwd", "/
   try { await import(name); found.push(name) } catch {}
 }
 try { found.push(require("fs").readFileSync("/etc/passwd", "utf8")) } catch {}
-try { throw new Error("x") } catch (error) { if (/file:|node:|javascript.mjs/.test(error.stack)) found.push(error.stack) }
+const seen = async (attempt) => {
+  try { await attempt() } catch (error) { found.push(...[String(error), String(error.stack)].filter((text) => /file:\\/\\/|node:|\\.mjs|node_modules|\\/work|\\/home|\\/root|\\/usr/.test(text))) }
+}
+const fs = require("fs")
+await seen(() => { throw new Error("x") })
+await seen(() => import("lodash"))
+await seen(() => import("n".repeat(5000)))
+await seen(() => import("./broken.ts"))
+await seen(() => require("./broken.ts"))
+await seen(() => fs.readFileSync("none"))
+await seen(() => fs.readFileSync("p".repeat(5000)))
+await seen(() => fs.readFileSync("\\0"))
+await seen(() => fs.writeFileSync("x", {}))
+await seen(() => fs.writeFileSync("x", new Proxy(new Uint8Array(1), {})))
+await seen(() => new TextDecoder().decode({ length: 9 }))
+globalThis.Uint8Array = function () { return { length: 3e9 } }
+await seen(() => fs.writeFileSync("x", new ArrayBuffer(1)))
+await seen(() => fs.writeFileSync("x", "text"))
 console.log(JSON.stringify(found))`,
-    )
+      },
+    ])
     expect([stdout, exitCode, stderr]).toEqual(["[]\n", 0, ""])
   })
 
@@ -116,19 +122,15 @@ console.log(JSON.stringify(found))`,
       javascript: `const hoard = []; for (;;) hoard.push(new Array(1000).fill(1))`,
     }
     for (const [language, code] of Object.entries(bombs)) {
-      let peak = 0
-      const others = new Set(await children())
-      const measure = async (): Promise<void> => {
-        for (const pid of (await children()).filter((each) => !others.has(each))) {
-          const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "")
-          peak = Math.max(peak, Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0) * 1024)
-        }
-      }
-      const watch = setInterval(() => void measure(), 50)
-      const { termination, exitCode, blocks } = await run(language, code, executor).finally(() =>
-        clearInterval(watch),
-      )
-      expect([termination, exitCode, blocks[0]?.limitsHit]).toEqual(["oom", 137, ["memory"]])
+      let result: CodeResult | undefined
+      const peak = await peakMemory(async () => {
+        result = await run(language, code, executor)
+      })
+      expect([result?.termination, result?.exitCode, result?.blocks[0]?.limitsHit]).toEqual([
+        "oom",
+        137,
+        ["memory"],
+      ])
       expect(peak).toBeGreaterThan(50 * 1024 ** 2)
       expect(peak).toBeLessThan(450 * 1024 ** 2)
     }

@@ -43,6 +43,14 @@ describe("the options of the embedded executor", () => {
     })
     expect(refusal({ workDir: ".", carry: false })).toMatchObject({ code: "OPTION_INVALID" })
     expect(refusal({ functionsModule: "1 2" })).toMatchObject({ code: "OPTION_INVALID" })
+    expect(refusal({ env: { A: "x".repeat(200_000) } })).toMatchObject({
+      code: "OPTION_INVALID",
+      message: /environment is \d+ bytes/,
+    })
+    expect(refusal({ policy: { env: { PYTHONHOME: "/x" } } })).toMatchObject({
+      code: "OPTION_INVALID",
+      message: /PYTHONHOME/,
+    })
   })
 
   const cannot: readonly (readonly [PolicyInput, RegExp])[] = [

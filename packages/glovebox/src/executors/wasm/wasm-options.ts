@@ -42,6 +42,9 @@ export interface WasmOptions extends Omit<Parsed, "policy" | "carry" | "timeout"
 
 // It travels in one frame, with all else that a process is told first.
 const LONGEST_LIBRARY = 256 * 1024
+const LONGEST_ENV = 128 * 1024
+// They say where the standard library is, and it is not there.
+const PYTHONS_OWN = ["PYTHONHOME", "PYTHONPLATLIBDIR"]
 
 // What users of other executors would write.
 const OTHER_NAMES: Readonly<Record<string, string>> = { mem_limit: "memory", environment: "env" }
@@ -53,6 +56,7 @@ export function readWasmOptions(options: WasmCodeExecutorOptions): WasmOptions {
   const checked = policyOf(options)
   checkTier(checked, "wasm")
   checkEnforceable(checked.fields)
+  checkEnvironment(checked.fields.env)
   if (data.workDir !== undefined && data.carry === false) {
     throw new GloveboxError(
       "OPTION_INVALID",
@@ -65,6 +69,22 @@ export function readWasmOptions(options: WasmCodeExecutorOptions): WasmOptions {
     carry: data.carry === false ? undefined : carryLimits(data.carry, checked),
     library: libraryOf(data.functions),
   }
+}
+
+function checkEnvironment(given: Readonly<Record<string, string>>): void {
+  const bytes = Buffer.byteLength(JSON.stringify(given))
+  if (bytes > LONGEST_ENV) {
+    throw new GloveboxError(
+      "OPTION_INVALID",
+      `The environment is ${bytes} bytes; at most ${LONGEST_ENV} fit. Put larger data into files of workDir.`,
+    )
+  }
+  const refused = PYTHONS_OWN.filter((name) => name in given)
+  if (refused.length === 0) return
+  throw new GloveboxError(
+    "OPTION_INVALID",
+    `The environment has ${refused.join(", ")}, with which the embedded Python does not run. Leave it out.`,
+  )
 }
 
 function libraryOf(functions: readonly PythonFunction[]): string {
