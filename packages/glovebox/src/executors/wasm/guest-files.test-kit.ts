@@ -32,8 +32,8 @@ const modules = {
   },
 }
 
-export const { MemoryFiles } = modules.files
-export const { OpenFiles } = modules.open
+const { MemoryFiles } = modules.files
+const { OpenFiles } = modules.open
 export const { Workspace } = modules.workspace
 
 export interface Answer {
