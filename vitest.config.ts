@@ -4,10 +4,13 @@ const shared = {
   exclude: ["**/node_modules/**", "**/dist/**"],
 }
 
-// Sandboxes that need no engine: their tests run beside those of the engine, which wait for it most of the time.
-const processes = ["bubblewrap", "local", "wasm"].map(
-  (tier) => `packages/glovebox/src/executors/${tier}/**/*.integration.test.ts`,
-)
+// Tests that make nothing an engine's others could see: they run beside those that do, which wait for it half of the time.
+const processes = [
+  ...["bubblewrap", "local", "wasm"].map((tier) => `packages/glovebox/src/executors/${tier}`),
+  "packages/glovebox/agents",
+  "packages/glovebox/test",
+  "bench",
+].map((folder) => `${folder}/**/*.integration.test.ts`)
 const serial = { testTimeout: 120_000, hookTimeout: 120_000, fileParallelism: false }
 
 const resolve = { conditions: ["@glovebox/source"] }
