@@ -34,6 +34,8 @@ for n in range(2):
 x
 `
 
+const WASM = ["repl", "--sandbox", "wasm"]
+
 describe.each(HAS_NO_DOCKER ? ["wasm"] : ["wasm", "jupyter"])("glovebox repl --sandbox %s", (sandbox) => {
   const repl = ["repl", "--sandbox", sandbox]
 
@@ -45,16 +47,6 @@ describe.each(HAS_NO_DOCKER ? ["wasm"] : ["wasm", "jupyter"])("glovebox repl --s
     })
   })
 
-  it("goes on after a cell that fails, names its line, and exits with 1", async () => {
-    const { code, stdout, stderr } = await glovebox(repl, "x = 1\nx / 0\nno python\nx + 1")
-    expect([code, stdout]).toEqual([1, "2\n"])
-    expect(stderr).toMatch(
-      /cell-2\.py", line 1[^]*x \/ 0\n[^]*ZeroDivisionError[^]*cell-3\.py[^]*SyntaxError/,
-    )
-    // What runs the cell is nobody's business.
-    expect(stderr).not.toContain("__glovebox_cell__")
-  })
-
   it("ends a cell at its time, says what became of the variables, and goes on", async () => {
     const { code, stdout, stderr } = await glovebox(
       [...repl, "--timeout", "2s"],
@@ -64,25 +56,6 @@ describe.each(HAS_NO_DOCKER ? ["wasm"] : ["wasm", "jupyter"])("glovebox repl --s
     // A kernel is interrupted, and keeps what it had.
     expect(stdout).toBe(sandbox === "jupyter" ? "True\n" : "False\n")
     expect(stderr.includes("variables")).toBe(sandbox === "wasm")
-  })
-
-  it("knows its commands", async () => {
-    const { code, stdout, stderr } = await glovebox(
-      repl,
-      "x = 1\n:help\n:frobnicate\n:restart\n'x' in globals()\nexit()\nprint('never')",
-    )
-    expect(code).toBe(0)
-    expect(stdout).toMatch(/^Python, cell by cell[^]*:restart[^]*\nFalse\n$/)
-    expect(stderr).toBe("glovebox: there is no :frobnicate; :help lists what there is\n")
-  })
-
-  it("keeps files in a folder where that is asked for", async () => {
-    const workDir = join(folder, sandbox)
-    const { code } = await glovebox(
-      [...repl, "--work-dir", workDir],
-      "with open('a.txt', 'w') as file: _ = file.write('kept')",
-    )
-    expect([code, await readFile(join(workDir, "a.txt"), "utf8")]).toEqual([0, "kept"])
   })
 
   it("talks to a person: prompts, blocks, Ctrl-C in a line and in a cell, Ctrl-D", async () => {
@@ -106,6 +79,35 @@ describe.each(HAS_NO_DOCKER ? ["wasm"] : ["wasm", "jupyter"])("glovebox repl --s
 })
 
 describe("glovebox repl", () => {
+  it("goes on after a cell that fails, names its line, and exits with 1", async () => {
+    const { code, stdout, stderr } = await glovebox(WASM, "x = 1\nx / 0\nno python\nx + 1")
+    expect([code, stdout]).toEqual([1, "2\n"])
+    expect(stderr).toMatch(
+      /cell-2\.py", line 1[^]*x \/ 0\n[^]*ZeroDivisionError[^]*cell-3\.py[^]*SyntaxError/,
+    )
+    // What runs the cell is nobody's business.
+    expect(stderr).not.toContain("__glovebox_cell__")
+  })
+
+  it("knows its commands", async () => {
+    const { code, stdout, stderr } = await glovebox(
+      WASM,
+      "x = 1\n:help\n:frobnicate\n:restart\n'x' in globals()\nexit()\nprint('never')",
+    )
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^Python, cell by cell[^]*:restart[^]*\nFalse\n$/)
+    expect(stderr).toBe("glovebox: there is no :frobnicate; :help lists what there is\n")
+  })
+
+  it("keeps files in a folder where that is asked for", async () => {
+    const workDir = join(folder, "work")
+    const { code } = await glovebox(
+      [...WASM, "--work-dir", workDir],
+      "with open('a.txt', 'w') as file: _ = file.write('kept')",
+    )
+    expect([code, await readFile(join(workDir, "a.txt"), "utf8")]).toEqual([0, "kept"])
+  })
+
   it.skipIf(HAS_NO_DOCKER)("saves what a cell shows, and says where", async () => {
     const code = "import base64\nfrom IPython.display import Image, display"
     const show = `display(Image(data=base64.b64decode("${PIXEL}"), format="png"))`
