@@ -67,7 +67,7 @@ describe("glovebox doctor", () => {
   })
 
   it("says what to do without the image, and exits with 1", async () => {
-    const { code, canRun, checks } = await report("--image", "glovebox/none:1")
+    const { code, canRun, checks } = await report("--sandbox", "docker", "--image", "glovebox/none:1")
     expect([code, canRun]).toEqual([1, false])
     const { status, remedy } = checks.find(({ name }) => name === "image") ?? {}
     expect([status, remedy]).toEqual(["fail", expect.stringContaining("docker pull glovebox/none:1")])
