@@ -34,6 +34,8 @@ export interface ExecutorFeatures {
   readonly noNetwork: boolean
   /** The root of the file system cannot be written, and the code has no rights there. */
   readonly hardened: boolean
+  /** stdout and stderr travel apart, so that a busy machine may mix up which came first. */
+  readonly unordered?: boolean | undefined
   /** This machine's /proc shows the sandbox's processes. */
   readonly hostSeesProcesses: boolean
   /** Python runs in an interpreter that lives from call to call and has files of its own. @default false */
