@@ -1,6 +1,7 @@
 import { readFileSync, readlinkSync } from "node:fs"
 import { hostname } from "node:os"
 import { randomUUID } from "node:crypto"
+import { processStart } from "../../internal/process-start.ts"
 
 /** On everything this package creates on an engine. */
 export const OWNER_LABEL = "org.glovebox.owner"
@@ -25,7 +26,7 @@ export function newOwner(): string {
 export function ownerLabels({ owner, policySha256, isKept }: OwnerLabels): Record<string, string> {
   return {
     [OWNER_LABEL]: owner,
-    [PROCESS_LABEL]: `${process.pid}:${startOf(process.pid) ?? ""}`,
+    [PROCESS_LABEL]: `${process.pid}:${processStart(process.pid) ?? ""}`,
     [HOST_LABEL]: hostIdentity(),
     "org.glovebox.policy": policySha256,
     [KEEP_LABEL]: String(isKept),
@@ -44,7 +45,7 @@ export function ownerState(labels: Readonly<Record<string, string>>): OwnerState
 }
 
 function isAlive(pid: number, start: string): boolean {
-  const now = startOf(pid)
+  const now = processStart(pid)
   // Another process may have the number by now, but not the same start.
   if (process.platform === "linux") return now !== undefined && now === start
   try {
@@ -52,17 +53,6 @@ function isAlive(pid: number, start: string): boolean {
     return true
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === "EPERM"
-  }
-}
-
-// The clock ticks since boot at which the process began; a name may hold spaces and brackets.
-function startOf(pid: number): string | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "latin1")
-    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
-    return fields[0] === "Z" ? undefined : fields[19]
-  } catch {
-    return undefined
   }
 }
 
