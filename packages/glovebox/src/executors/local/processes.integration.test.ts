@@ -24,7 +24,9 @@ describe("processes of the local executor", () => {
     const [child, grandchild] = [seconds(), seconds()]
     const code = `trap '' TERM INT HUP
 sleep ${child} &
+started=$!
 sh -c 'trap "" TERM; sleep ${grandchild} & wait' &
+until grep -q ${child} "/proc/$started/cmdline"; do :; done
 echo so far
 echo to both > /dev/stderr
 while :; do sleep 1; done`
@@ -38,7 +40,7 @@ while :; do sleep 1; done`
       stdout: "so far\n",
       stderr: "to both\n",
     })
-    // That they were there shows that they can be seen.
+    // That the child was there shows that it can be seen.
     expect(Math.max(...seen)).toBe(1)
     expect([...processesWith(`sleep ${child}`), ...processesWith(`sleep ${grandchild}`)]).toEqual([])
   })
