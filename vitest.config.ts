@@ -4,13 +4,26 @@ const shared = {
   exclude: ["**/node_modules/**", "**/dist/**"],
 }
 
+const integration = (paths: readonly string[]): string[] => paths.map((path) => `${path}.integration.test.ts`)
+const executors = "packages/glovebox/src/executors"
+
 // Tests that make nothing an engine's others could see: they run beside those that do, which wait for it half of the time.
-const processes = [
-  ...["bubblewrap", "local", "wasm"].map((tier) => `packages/glovebox/src/executors/${tier}`),
-  "packages/glovebox/agents",
-  "packages/glovebox/test",
-  "bench",
-].map((folder) => `${folder}/**/*.integration.test.ts`)
+const processes = integration(
+  [
+    ...["bubblewrap", "local", "wasm"].map((tier) => `${executors}/${tier}`),
+    "packages/glovebox/agents",
+    "packages/glovebox/test",
+    "bench",
+  ].map((folder) => `${folder}/**/*`),
+)
+// Tests that no other executor may start beside, because each start clears away what dead processes left.
+const exclusive = integration([
+  "scripts/*",
+  `${executors}/docker/{owners,engines}`,
+  "packages/glovebox/src/cli/gc-command",
+])
+// Long tests that look at nothing but their own containers.
+const suites = integration([`${executors}/docker/{conformance,attacks,shell-image}`])
 const serial = { testTimeout: 120_000, hookTimeout: 120_000, fileParallelism: false }
 
 const resolve = { conditions: ["@glovebox/source"] }
@@ -41,11 +54,15 @@ export default defineConfig({
           ...shared,
           name: "integration",
           include: ["**/*.integration.test.ts"],
-          exclude: [...shared.exclude, ...processes],
+          exclude: [...shared.exclude, ...processes, ...exclusive, ...suites],
           ...serial,
         },
       },
-      { resolve, ssr, test: { ...shared, name: "processes", include: processes, ...serial } },
+      ...Object.entries({ processes, exclusive, suites }).map(([name, include]) => ({
+        resolve,
+        ssr,
+        test: { ...shared, name, include, ...serial },
+      })),
     ],
   },
 })

@@ -1,4 +1,4 @@
-# Appended to resident.py: keeps an IPython kernel beside the programs that are run. The protocol is in README.md.
+# Appended to resident/: keeps an IPython kernel beside the programs that are run. The protocol is in README.md.
 import hashlib, hmac, json, re, shutil, socket, stat, tempfile
 
 try:

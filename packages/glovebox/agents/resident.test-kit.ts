@@ -1,7 +1,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process"
-import { readFileSync } from "node:fs"
+import { residentSource } from "../src/executors/sandbox/agent-command.ts"
 
-const source = readFileSync(new URL("resident.py", import.meta.url), "utf8")
+const source = await residentSource()
 
 // Another image for the other versions of Python, and another engine or runtime.
 const image = process.env["GLOVEBOX_TEST_IMAGE"] ?? "glovebox/sandbox:py3"

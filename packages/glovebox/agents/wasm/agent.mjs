@@ -50,6 +50,7 @@ async function setupOf(language) {
     return {
       language,
       env,
+      isWarm: config.warm,
       module: await compiled(config.python),
       library: config.library.source ? "/lib/glovebox" : "",
     }

@@ -234,7 +234,8 @@ class Driver:
     def serve(self):
         Permissions(self.tell)
         sys.meta_path.insert(0, AsyncioWithoutSockets())
-        self.warm()
+        if PRELOAD:
+            self.warm()
         while True:
             how, _, file = self.read(self.control, 65536).decode().partition(" ")
             code = self.run(file, how == "keep")

@@ -7,8 +7,9 @@ const PRELOAD = "json re random math datetime collections itertools functools st
 const DRIVER = new URL("python-driver.py", import.meta.url)
 
 /** Starts the interpreter, which then asks for its work; gives the exit code. */
-export function runPython({ module, env, library, call }) {
-  const constants = `PRELOAD = ${JSON.stringify(PRELOAD)}\nLIBRARY = ${JSON.stringify(library)}\n`
+export function runPython({ module, env, isWarm, library, call }) {
+  // For a program that waits already there is nothing to be gained.
+  const constants = `PRELOAD = ${JSON.stringify(isWarm ? PRELOAD : [])}\nLIBRARY = ${JSON.stringify(library)}\n`
   const source = constants + readFileSync(DRIVER, "utf8")
   let instance
   const imports = wasiFunctions({

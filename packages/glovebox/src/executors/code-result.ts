@@ -1,3 +1,4 @@
+import type { EgressConnection } from "../egress/index.ts"
 import type { RichOutput } from "./rich-output.ts"
 
 /** How a block came to its end. */
@@ -83,5 +84,9 @@ export interface CodeResult {
   readonly stateLost?: boolean | undefined
   /** How that came, in a sentence. */
   readonly stateLostBecause?: string | undefined
+  /** What the code tried to reach, and what came of it; only where the policy has an allow-list. */
+  readonly egress?: readonly EgressConnection[] | undefined
+  /** Whether there were more of those than are kept. */
+  readonly egressTruncated?: boolean | undefined
   readonly sandbox: SandboxReport
 }

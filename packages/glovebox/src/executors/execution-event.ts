@@ -1,4 +1,5 @@
 import type { Artifact, BlockResult, CodeResult } from "./code-result.ts"
+import type { EgressEvent } from "../egress/index.ts"
 import type { RichOutput } from "./rich-output.ts"
 
 /** What happens while code runs, in order; the last is `finished`. */
@@ -12,6 +13,7 @@ export type ExecutionEvent =
     }
   | OutputEvent
   | DisplayEvent
+  | ({ readonly type: "egress" } & EgressEvent)
   | { readonly type: "block-finished"; readonly block: number; readonly result: BlockResult }
   | { readonly type: "artifact"; readonly artifact: Artifact }
   | { readonly type: "finished"; readonly result: CodeResult }

@@ -1,19 +1,9 @@
 import { createHash } from "node:crypto"
 import { canonicalJson } from "../internal/canonical-json.ts"
+import { compareNetworks } from "./network-diff.ts"
+import { type Effect, type PolicyChange, changed, compareSets } from "./policy-change.ts"
 import type { PolicyFields } from "./policy-schema.ts"
 import { formatBytes, formatDuration } from "./units.ts"
-
-/** One difference between two policies. */
-export interface PolicyChange {
-  /** Where, for example `limits.memory`. */
-  readonly path: string
-  readonly from: string
-  readonly to: string
-  /** Whether the sandbox may do more, less, or only something else. */
-  readonly effect: "widens" | "narrows" | "changes"
-}
-
-type Effect = PolicyChange["effect"]
 
 /** What changes from one policy to another, in the order of the policy's fields. */
 export function comparePolicies(before: PolicyFields, after: PolicyFields): readonly PolicyChange[] {
@@ -41,29 +31,6 @@ export function comparePolicies(before: PolicyFields, after: PolicyFields): read
     ),
     ...compareTiers(before.tiers, after.tiers),
   ]
-}
-
-function compareNetworks(before: PolicyFields["network"], after: PolicyFields["network"]): PolicyChange[] {
-  const [from, to] = [describeNetwork(before), describeNetwork(after)]
-  const [reachBefore, reachAfter] = [reach(before), reach(after)]
-  if (reachBefore !== reachAfter)
-    return changed("network", from, to, reachAfter > reachBefore ? "widens" : "narrows")
-  return compareSets("network.allow", rules(before), rules(after))
-}
-
-function reach(network: PolicyFields["network"]): number {
-  if (network === "none") return 0
-  if ("allow" in network) return 1
-  return network.dangerously === "bridge" ? 2 : 3
-}
-
-function rules(network: PolicyFields["network"]): readonly string[] {
-  return network !== "none" && "allow" in network ? network.allow : []
-}
-
-function describeNetwork(network: PolicyFields["network"]): string {
-  if (network === "none") return "none"
-  return "allow" in network ? `allow ${network.allow.join(", ")}` : `dangerously ${network.dangerously}`
 }
 
 // What another profile allows cannot be told by looking at it, so any but ours counts as wider.
@@ -96,15 +63,6 @@ function compareLimits(before: PolicyFields["limits"], after: PolicyFields["limi
       after[name] > before[name] ? "widens" : "narrows",
     ),
   )
-}
-
-function compareSets(path: string, before: readonly string[], after: readonly string[]): PolicyChange[] {
-  const added = after.filter((item) => !before.includes(item))
-  const removed = before.filter((item) => !after.includes(item))
-  return [
-    ...added.map((item): PolicyChange => ({ path, from: "absent", to: item, effect: "widens" })),
-    ...removed.map((item): PolicyChange => ({ path, from: item, to: "absent", effect: "narrows" })),
-  ]
 }
 
 // Names only: a value may be a secret.
@@ -164,8 +122,4 @@ function compareTiers(before: PolicyFields["tiers"], after: PolicyFields["tiers"
   if (before && after) return compareSets("tiers", before, after)
   const [from, to] = [before, after].map((tiers) => tiers?.join(", ") ?? "any")
   return changed("tiers", from ?? "any", to ?? "any", after ? "narrows" : "widens")
-}
-
-function changed(path: string, from: string, to: string, effect: Effect): PolicyChange[] {
-  return from === to ? [] : [{ path, from, to, effect }]
 }

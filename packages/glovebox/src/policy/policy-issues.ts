@@ -18,7 +18,8 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
   ],
   limits: ["wall", "memory", "cpus", "pids", "workspace", "files", "output"],
   mounts: ["source", "target", "mode"],
-  network: ["allow", "dangerously"],
+  network: ["allow", "allowPrivate", "connections", "idle", "dangerously"],
+  allow: ["to", "protocol", "methods", "paths", "up", "down"],
   seccomp: ["profile", "dangerously"],
 }
 
@@ -59,7 +60,9 @@ function unknownField(key: string, path: readonly PropertyKey[]): string {
 // A union reports every branch; an unknown name, or else the branch that came furthest, says what was meant.
 function unionIssue(issue: z.core.$ZodIssueInvalidUnion): PolicyIssue {
   const known = FIELDS[String(issue.path[0])] ?? []
-  const keys = issue.errors.flat().flatMap((inner) => (inner.code === "unrecognized_keys" ? inner.keys : []))
+  const keys = issue.errors
+    .flat()
+    .flatMap((inner) => (inner.code === "unrecognized_keys" && inner.path.length === 0 ? inner.keys : []))
   const unknown = keys.find((key) => !known.includes(key))
   if (unknown !== undefined) {
     return { path: [...issue.path, unknown], message: unknownField(unknown, issue.path) }

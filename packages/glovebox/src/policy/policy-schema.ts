@@ -1,41 +1,8 @@
 import { z } from "zod"
+import { bytes, duration } from "./amount-schema.ts"
+import { asSet } from "./as-set.ts"
 import { mountSchema } from "./mount-schema.ts"
-import { formatBytes, formatDuration, parseBytes, parseDuration } from "./units.ts"
-
-const quantity = z.union([z.string(), z.number()])
-
-function bytes(minimum: number, maximum: number): z.ZodType<number, string | number> {
-  return amount(parseBytes, formatBytes, `a size such as "512MiB", or a number of bytes`, minimum, maximum)
-}
-
-function duration(minimum: number, maximum: number): z.ZodType<number, string | number> {
-  return amount(
-    parseDuration,
-    formatDuration,
-    `a time such as "60s", or a number of milliseconds`,
-    minimum,
-    maximum,
-  )
-}
-
-function amount(
-  parse: (value: string | number) => number | undefined,
-  format: (value: number) => string,
-  what: string,
-  minimum: number,
-  maximum: number,
-): z.ZodType<number, string | number> {
-  return quantity.transform((value, context) => {
-    const parsed = parse(value)
-    const message =
-      parsed === undefined
-        ? `${JSON.stringify(value)} is not ${what}`
-        : `${format(parsed)} is outside ${format(minimum)} to ${format(maximum)}`
-    if (parsed !== undefined && parsed >= minimum && parsed <= maximum) return parsed
-    context.addIssue({ code: "custom", message })
-    return z.NEVER
-  })
-}
+import { networkSchema } from "./network-schema.ts"
 
 const MiB = 1024 ** 2
 const GiB = 1024 ** 3
@@ -67,31 +34,6 @@ const IMAGE = new RegExp(
 const USER = /^(?:0|[1-9]\d{0,9}):(?:0|[1-9]\d{0,9})$/
 const CAPABILITY = /^[A-Z][A-Z_]+$/
 const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
-const EGRESS_RULE = /^(?:\*\.)?[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?:[1-9]\d{0,4}$/
-
-/** The same set however it was written. */
-const asSet = (items: readonly string[]): string[] => [...new Set(items)].toSorted()
-
-const networkSchema = z.union([
-  z.literal("none"),
-  z.strictObject({
-    /** Hosts that may be reached, as "host:port" or "*.host:port". */
-    allow: z
-      .array(
-        z
-          .string()
-          .regex(EGRESS_RULE, `must be "host:port" or "*.host:port"`)
-          .refine((rule) => Number(rule.slice(rule.lastIndexOf(":") + 1)) <= 65_535, "has a port above 65535")
-          .toLowerCase(),
-      )
-      .min(1, `an empty list allows nothing: write network: none`)
-      .transform(asSet),
-  }),
-  z.strictObject({
-    /** A network of the engine, with all that can be reached from there. */
-    dangerously: z.enum(["bridge", "host"]),
-  }),
-])
 
 /** Kinds of sandbox, from the strongest to none at all. */
 export const TIERS = ["docker", "jupyter", "bubblewrap", "wasm", "local"] as const

@@ -2,7 +2,8 @@ import { createHash } from "node:crypto"
 import { canonicalJson } from "../internal/canonical-json.ts"
 import { GloveboxError } from "../core/index.ts"
 import { describePolicyIssues } from "./policy-issues.ts"
-import { type PolicyChange, comparePolicies } from "./policy-diff.ts"
+import type { PolicyChange } from "./policy-change.ts"
+import { comparePolicies } from "./policy-diff.ts"
 import { type PolicyFields, type PolicyInput, policySchema } from "./policy-schema.ts"
 
 /**

@@ -28,6 +28,6 @@ export class BubblewrapCodeExecutor extends LaunchedExecutor {
 
   /** Finds bubblewrap, and what limits can be kept with. */
   protected override async prepare(): Promise<SandboxLauncher> {
-    return BubblewrapLauncher.prepare(this.#options)
+    return BubblewrapLauncher.prepare(this.#options, this.egress)
   }
 }

@@ -2,6 +2,7 @@ import { GloveboxError } from "../../core/index.ts"
 import { Guard } from "../sandbox/guard.ts"
 import { runInitCommand } from "../sandbox/init-command.ts"
 import type { Language } from "../languages.ts"
+import type { EgressControl } from "../sandbox/sandbox-egress.ts"
 import type { SandboxLauncher } from "../sandbox/sandbox-launcher.ts"
 import type { Sandbox } from "../sandbox/sandbox.ts"
 import type { BubblewrapOptions } from "./bubblewrap-options.ts"
@@ -14,23 +15,25 @@ import { sweepCgroups } from "./sandbox-cgroup.ts"
 export class BubblewrapLauncher implements SandboxLauncher {
   readonly kind = "bubblewrap"
   readonly #preparation: LaunchPreparation
+  readonly #egress: EgressControl
   readonly #guard: Guard
   readonly #launched = new WeakMap<Sandbox, LaunchedSandbox>()
   // Executors begin at different processors.
   #launches = Math.floor(Math.random() * 1024)
 
-  private constructor(preparation: LaunchPreparation) {
+  private constructor(preparation: LaunchPreparation, egress: EgressControl) {
     this.#preparation = preparation
+    this.#egress = egress
     this.#guard = guardOf(preparation)
   }
 
   /** Finds what is needed, and clears away what processes left that are gone. */
-  static async prepare(options: BubblewrapOptions): Promise<BubblewrapLauncher> {
+  static async prepare(options: BubblewrapOptions, egress: EgressControl): Promise<BubblewrapLauncher> {
     const preparation = await prepareLaunch(options).catch((error: unknown) => {
       throw systemFailure(error)
     })
     await sweepCgroups(preparation.machine.cgroup)
-    return new BubblewrapLauncher(preparation)
+    return new BubblewrapLauncher(preparation, egress)
   }
 
   async launch(signal?: AbortSignal): Promise<Sandbox> {
@@ -39,6 +42,7 @@ export class BubblewrapLauncher implements SandboxLauncher {
     const sandbox = await launchSandbox(this.#preparation, {
       turn: this.#launches,
       guard: this.#guard,
+      egress: this.#egress.open(),
       signal,
     })
     this.#launched.set(sandbox, sandbox)

@@ -34,7 +34,6 @@ describe("the options of BubblewrapCodeExecutor", () => {
   })
 
   it.each([
-    [{ network: { allow: ["example.com:443"] } }, /no egress allow-list yet/],
     [{ network: { dangerously: "host" } }, /gives no network.*Docker/],
     [{ capabilities: ["NET_RAW"] }, /NET_RAW.*Docker/],
     [{ readOnlyRoot: false }, /read-only here in every case.*Docker/],

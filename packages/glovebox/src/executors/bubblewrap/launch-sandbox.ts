@@ -5,6 +5,7 @@ import type { Channel } from "../sandbox/channel.ts"
 import { FramedAgent } from "../sandbox/framed-agent.ts"
 import type { Guard } from "../sandbox/guard.ts"
 import { processChannel } from "../sandbox/process-channel.ts"
+import type { SandboxEgress } from "../sandbox/sandbox-egress.ts"
 import type { Sandbox } from "../sandbox/sandbox.ts"
 import { notStarted } from "../sandbox/start-process.ts"
 import type { Control } from "./bwrap-arguments.ts"
@@ -31,6 +32,8 @@ export interface LaunchOptions {
   readonly turn: number
   /** Ends the sandbox when this process dies. */
   readonly guard: Guard
+  /** The way out of the sandbox, if it has one; closed with it. */
+  readonly egress?: SandboxEgress | undefined
   readonly signal?: AbortSignal | undefined
   /** For tests of what each part of the wall is for: changes it, or leaves out the check that it stands. */
   readonly alter?: ((controls: readonly Control[]) => readonly Control[]) | undefined
@@ -52,7 +55,7 @@ export async function launchSandbox(
 async function launchInto(preparation: LaunchPreparation, launch: LaunchOptions): Promise<LaunchedSandbox> {
   const { machine, options } = preparation
   const { fields } = options.policy
-  const { signal, guard } = launch
+  const { signal, guard, egress } = launch
   const id = cgroupName()
   const hasCgroup = machine.cgroup.folders.size > 0
   const cgroup = hasCgroup ? await SandboxCgroup.create(machine.cgroup, id, fields.limits) : undefined
@@ -60,6 +63,7 @@ async function launchInto(preparation: LaunchPreparation, launch: LaunchOptions)
   let channel: Channel | undefined
   const destroy = once(async () => {
     channel?.close()
+    egress?.close()
     await Promise.all([running?.end(), cgroup?.kill()])
     await cgroup?.remove()
   })
@@ -70,12 +74,12 @@ async function launchInto(preparation: LaunchPreparation, launch: LaunchOptions)
     watch(running, guard, cgroup && id)
     if (running.pid !== undefined) await cgroup?.add(running.pid)
     running.openGate()
-    const agent = await greet(channel, signal)
+    const agent = await greet(channel, egress, signal)
     const { init, facts } = await abortable(
       verify(preparation, running, agent, launch.verifies !== false),
       signal,
     )
-    return { id, agent, facts, cgroup, init, destroy, [Symbol.asyncDispose]: destroy }
+    return { id, agent, facts, egress, cgroup, init, destroy, [Symbol.asyncDispose]: destroy }
   } catch (error) {
     // The cause is worth more to the caller than a failed removal, which a sweep makes good.
     await destroy().catch(() => {})
@@ -90,10 +94,14 @@ function watch({ pid, exited }: SandboxProcess, guard: Guard, cgroup: string | u
   void exited.then(() => guard.forget(pid))
 }
 
-async function greet(channel: Channel, signal?: AbortSignal): Promise<FramedAgent> {
+async function greet(
+  channel: Channel,
+  egress: SandboxEgress | undefined,
+  signal?: AbortSignal,
+): Promise<FramedAgent> {
   const timer = setTimeout(() => channel.close(), BOOT_LIMIT_MS)
   try {
-    return await abortable(FramedAgent.greet(channel), signal)
+    return await abortable(FramedAgent.greet(channel, egress?.accept), signal)
   } catch (error) {
     if (!GloveboxError.is(error, "SANDBOX_LOST")) throw error
     const said = /its agent said: ([\s\S]*)\.$/.exec(error.message)?.[1] ?? error.message

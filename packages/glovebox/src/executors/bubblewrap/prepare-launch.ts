@@ -1,7 +1,9 @@
 import { release } from "node:os"
-import { checkMounts } from "../../policy/index.ts"
+import { allowListOf, checkMounts } from "../../policy/index.ts"
 import { agentCommand } from "../sandbox/agent-command.ts"
 import { AGENT_LEASE_MS } from "../sandbox/agent-lease.ts"
+import { PROXY_VARIABLES } from "../sandbox/proxy-variables.ts"
+import { TUNNEL_PORT } from "../sandbox/tunnel.ts"
 import { WORKSPACE } from "../sandbox/workspace-folder.ts"
 import type { BubblewrapOptions } from "./bubblewrap-options.ts"
 import { checkTargets } from "./check-targets.ts"
@@ -36,6 +38,7 @@ export async function prepareLaunch(options: BubblewrapOptions): Promise<LaunchP
     user: fields.user,
     sources: [...fields.mounts.map(({ source }) => source), ...(root === undefined ? [] : [root])],
   })
+  const hasTunnel = allowListOf(fields.network) !== undefined
   const plan = planLimits(fields, machine.means)
   const tree = await systemTree(root)
   await checkTargets(fields, tree)
@@ -46,13 +49,17 @@ export async function prepareLaunch(options: BubblewrapOptions): Promise<LaunchP
     filters: sandboxFilters(fields, plan, process.arch, release()),
     tree,
     files: [...(root === undefined ? settingFiles(fields) : []), ...functionFiles(options)],
-    env: options.functions.length === 0 ? {} : { PYTHONPATH: LIBRARY },
+    env: {
+      ...(options.functions.length === 0 ? {} : { PYTHONPATH: LIBRARY }),
+      ...(hasTunnel ? PROXY_VARIABLES : {}),
+    },
     agent: await agentCommand({
       kind: "python",
       programs: options.languages.programs(),
       keepsReady: keepsReady(options),
       leaseMs: AGENT_LEASE_MS,
       isSuspicious: fields.mounts.some(({ target }) => isInWorkspace(target)),
+      tunnelPort: hasTunnel ? TUNNEL_PORT : undefined,
     }),
   }
 }

@@ -7,15 +7,10 @@ const RUNTIMES = new Set(["auto", "bwrap", "bubblewrap"])
 export function refusePolicy(policy: SandboxPolicy): void {
   checkTier(policy, "bubblewrap")
   const { network, capabilities, readOnlyRoot, runtime, isolation } = policy.fields
-  if (network !== "none") {
-    // The egress tunnel will attach here: its forwarder inside, its end at the agent's stream.
-    throw "allow" in network
-      ? refused(
-          "This executor has no egress allow-list yet, so network: { allow: [...] } cannot be enforced and nothing runs. Use network: none.",
-        )
-      : refused(
-          `This executor gives no network, so network: { dangerously: "${network.dangerously}" } cannot be given. Use network: none, or Docker.`,
-        )
+  if (typeof network === "object" && "dangerously" in network) {
+    throw refused(
+      `This executor gives no network, so network: { dangerously: "${network.dangerously}" } cannot be given. Use an allow-list, or Docker.`,
+    )
   }
   if (capabilities.length > 0) {
     throw refused(

@@ -1,9 +1,12 @@
 import { GloveboxError } from "../../core/index.ts"
-import { SandboxPolicy, checkMounts } from "../../policy/index.ts"
+import { SandboxPolicy, allowListOf, checkMounts } from "../../policy/index.ts"
 import type { Language } from "../languages.ts"
 import { type AgentKind, agentCommand } from "../sandbox/agent-command.ts"
 import { AGENT_LEASE_MS } from "../sandbox/agent-lease.ts"
 import { FramedAgent } from "../sandbox/framed-agent.ts"
+import { PROXY_VARIABLES } from "../sandbox/proxy-variables.ts"
+import type { EgressControl } from "../sandbox/sandbox-egress.ts"
+import { TUNNEL_PORT } from "../sandbox/tunnel.ts"
 import type { SandboxLauncher } from "../sandbox/sandbox-launcher.ts"
 import type { Sandbox } from "../sandbox/sandbox.ts"
 import { WORKSPACE } from "../sandbox/workspace-folder.ts"
@@ -27,6 +30,8 @@ export interface LauncherOptions {
   readonly options: DockerOptions
   readonly owner: string
   readonly emit: (event: DockerExecutorEvent) => void
+  /** What its containers may reach. */
+  readonly egress: EgressControl
   /** Another agent than the plain one, which needs Python too. */
   readonly agent?: AgentProgram | undefined
 }
@@ -169,9 +174,16 @@ export class ContainerLauncher implements SandboxLauncher {
       if (agent) throw agent.missing(error)
       if (kind === "python") {
         this.#refuseSession()
-        // No Python in the image: a shell will do, for this and all later ones.
-        this.#kind = "sh"
+        // No Python in the image: a shell will do, for this and all later ones; connections are carried by Node.
+        this.#kind = allowListOf(policy.fields.network) ? "node" : "sh"
         return this.#launchAgent(policy, signal)
+      }
+      if (kind === "node") {
+        throw new GloveboxError(
+          "SANDBOX_UNENFORCEABLE",
+          `The image ${this.imageName} has neither python3 nor node with sh, and one of them has to carry the connections that network: { allow: [...] } allows. Use network: none, or an image that has one.`,
+          { cause: error },
+        )
       }
       throw new GloveboxError(
         "IMAGE_UNAVAILABLE",
@@ -200,6 +212,7 @@ export class ContainerLauncher implements SandboxLauncher {
     const isOnly = containerName !== undefined && isolation === "session"
     const name = isOnly ? containerName : `${base}-${number}`
     const image = this.#image.id
+    const hasTunnel = allowListOf(policy.fields.network) !== undefined
     const spec = containerSpec({
       policy: policy.fields,
       imageId: image,
@@ -212,6 +225,7 @@ export class ContainerLauncher implements SandboxLauncher {
         isSuspicious: policy.fields.mounts.some(({ target }) => isInWorkspace(target)),
         compiled: compiledAgents.find(image, policy.fields),
         hasSlowPages: this.#runtime.isolation === "userspace-kernel",
+        tunnelPort: hasTunnel ? TUNNEL_PORT : undefined,
       }),
       architecture: this.#info.architecture,
       runtime: this.#runtime.name,
@@ -221,7 +235,10 @@ export class ContainerLauncher implements SandboxLauncher {
       deviceRequests: options.deviceRequests,
       autoRemove: options.autoRemove,
       endsWithConnection: options.stopContainer,
-      env: options.functions.length === 0 ? {} : { PYTHONPATH: LIBRARY },
+      env: {
+        ...(options.functions.length === 0 ? {} : { PYTHONPATH: LIBRARY }),
+        ...(hasTunnel ? PROXY_VARIABLES : {}),
+      },
     })
     const { engine } = this
     const { isPodman, architecture } = this.#info
@@ -230,6 +247,7 @@ export class ContainerLauncher implements SandboxLauncher {
       policy: policy.fields,
       spec,
       kind,
+      egress: hasTunnel ? this.#launcher.egress.open() : undefined,
       isPodman,
       architecture,
       name,

@@ -2,7 +2,6 @@ import { wholePages } from "../sandbox/whole-pages.ts"
 import { WORKSPACE } from "../sandbox/workspace-folder.ts"
 import { posix } from "node:path"
 import type { PolicyFields } from "../../policy/index.ts"
-import { GloveboxError } from "../../core/index.ts"
 import { isGvisor } from "./choose-runtime.ts"
 import { seccompProfile } from "../sandbox/seccomp-profile.ts"
 
@@ -79,7 +78,6 @@ interface HostConfig {
 /** The hardened container of a policy: every field that matters is written out, none is left to the engine's defaults. */
 export function containerSpec(input: ContainerSpecInput): ContainerSpec {
   const { policy, command } = input
-  const hasNoNetwork = policy.network === "none"
   const variables: Record<string, string> = { HOME: WORKSPACE, ...input.env, ...policy.env }
   // Both lead to modules: the policy's own must not hide the functions.
   const modules = [input.env["PYTHONPATH"], policy.env["PYTHONPATH"]].filter(Boolean).join(":")
@@ -103,16 +101,16 @@ export function containerSpec(input: ContainerSpecInput): ContainerSpec {
     // The image's own would run programs of its choice beside the code.
     Healthcheck: { Test: ["NONE"] },
     // With the mode alone an older engine still wires up a network stack, for half of the start's time.
-    NetworkDisabled: hasNoNetwork,
-    HostConfig: hostConfig(input, hasNoNetwork),
+    NetworkDisabled: !hasInterface(policy),
+    HostConfig: hostConfig(input),
   }
 }
 
-function hostConfig(input: ContainerSpecInput, hasNoNetwork: boolean): HostConfig {
+function hostConfig(input: ContainerSpecInput): HostConfig {
   const { policy, deviceRequests, extraHosts } = input
   const { limits } = policy
   return {
-    NetworkMode: hasNoNetwork ? "none" : networkMode(policy),
+    NetworkMode: networkMode(policy),
     ReadonlyRootfs: policy.readOnlyRoot,
     CapDrop: ["ALL"],
     CapAdd: policy.capabilities,
@@ -183,12 +181,13 @@ function ulimits(input: ContainerSpecInput): { Name: string; Soft: number; Hard:
   return limits
 }
 
+/** Whether the container has an interface beside its own loopback: not for an allow-list, which the agent carries. */
+export function hasInterface({ network }: Pick<PolicyFields, "network">): boolean {
+  return typeof network === "object" && "dangerously" in network
+}
+
 function networkMode({ network }: PolicyFields): string {
-  if (typeof network === "object" && "dangerously" in network) return network.dangerously
-  throw new GloveboxError(
-    "SANDBOX_UNENFORCEABLE",
-    `This executor has no egress allow-list yet, so network: { allow: [...] } cannot be enforced and nothing runs. Use network: none.`,
-  )
+  return typeof network === "object" && "dangerously" in network ? network.dangerously : "none"
 }
 
 /** How the engine is told of the policy's seccomp profile. */

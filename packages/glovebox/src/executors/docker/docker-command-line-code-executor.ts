@@ -52,6 +52,9 @@ export class DockerCommandLineCodeExecutor extends LaunchedExecutor {
   /** Finds the engine and the image. */
   protected override async prepare(signal: AbortSignal): Promise<SandboxLauncher> {
     const emit = (event: DockerExecutorEvent): void => this.#events.emit(event)
-    return ContainerLauncher.prepare({ options: this.#options, owner: newOwner(), emit }, signal)
+    return ContainerLauncher.prepare(
+      { options: this.#options, owner: newOwner(), emit, egress: this.egress },
+      signal,
+    )
   }
 }

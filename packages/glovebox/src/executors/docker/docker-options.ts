@@ -9,7 +9,7 @@ import { carryLimits, sandboxOptionFields, text } from "../sandbox/option-fields
 import { readOptions } from "../sandbox/read-options.ts"
 import type { SystemSandboxOptions } from "../sandbox/sandbox-options.ts"
 import { WORKSPACE } from "../sandbox/workspace-folder.ts"
-import type { DeviceRequest } from "./container-spec.ts"
+import { type DeviceRequest, hasInterface } from "./container-spec.ts"
 import type { EngineAddressOptions } from "./engine-address.ts"
 
 /** When to ask a registry for the image. */
@@ -122,10 +122,10 @@ export function readDockerOptions(options: DockerCommandLineCodeExecutorOptions)
   const data = readOptions(schema, options, OTHER_NAMES)
   checkModuleName(data.functionsModule)
   const policy = dockerPolicy(options, data)
-  if (Object.keys(data.extraHosts).length > 0 && policy.fields.network === "none") {
+  if (Object.keys(data.extraHosts).length > 0 && !hasInterface(policy.fields)) {
     throw new GloveboxError(
       "OPTION_INVALID",
-      "extraHosts names hosts, but the policy's network is none: nothing could be reached by them.",
+      "extraHosts names hosts, but the sandbox has no network: nothing could be reached by them. Names of an allow-list are resolved outside of it.",
     )
   }
   refuseContradictions(options, data)

@@ -4,7 +4,7 @@ import { capabilitiesIn } from "./capabilities.ts"
 import { isGvisor } from "./choose-runtime.ts"
 import { wholePages } from "../sandbox/whole-pages.ts"
 import { WORKSPACE } from "../sandbox/workspace-folder.ts"
-import type { ContainerSpec } from "./container-spec.ts"
+import { type ContainerSpec, hasInterface } from "./container-spec.ts"
 
 /** A setting that is not what was asked for. */
 export interface SettingDifference {
@@ -31,7 +31,7 @@ export function kernelDifferences(
     if (effective !== undefined && effective !== null) check(setting, effective, asked)
   }
   check("user", `${facts.uid}:${facts.gid}`, policy.user)
-  if (policy.network === "none") {
+  if (!hasInterface(policy)) {
     checkIfRead(
       "network interfaces",
       interfaces?.filter((name) => name !== "lo"),

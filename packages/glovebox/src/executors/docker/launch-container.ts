@@ -10,6 +10,8 @@ import type { Engine } from "./engine.ts"
 import { FramedAgent } from "../sandbox/framed-agent.ts"
 import { LineAgent } from "./line-agent.ts"
 import type { SandboxAgent } from "../sandbox/sandbox-agent.ts"
+import type { SandboxEgress } from "../sandbox/sandbox-egress.ts"
+import { tunnelledChannel } from "../sandbox/tunnelled-channel.ts"
 import type { Sandbox } from "../sandbox/sandbox.ts"
 
 const BOOT_LIMIT_MS = 60_000
@@ -19,6 +21,8 @@ export interface LaunchOptions extends EngineKind {
   readonly policy: PolicyFields
   readonly spec: ContainerSpec
   readonly kind: AgentKind
+  /** The way out of the container, if it has one; closed with it. */
+  readonly egress?: SandboxEgress | undefined
   readonly name?: string | undefined
   /** Whether the container stays, stopped, when its work is done. */
   readonly keep: boolean
@@ -38,7 +42,7 @@ export class AgentProgramMissing extends Error {
 
 /** Creates a container, starts it, hears its agent, and checks that it is what the policy asked for. */
 export async function launchContainer(options: LaunchOptions): Promise<SandboxContainer> {
-  const { engine, policy, spec, kind, name, keep, signal } = options
+  const { engine, policy, spec, kind, egress, name, keep, signal } = options
   const id = await engine.create(spec, name)
   let removal: Promise<void> | undefined
   const remove = async (): Promise<void> => (removal ??= engine.remove(id))
@@ -48,13 +52,14 @@ export async function launchContainer(options: LaunchOptions): Promise<SandboxCo
     await start(engine, id)
     signal?.throwIfAborted()
     const [agent, inspected] = await abortable(
-      Promise.all([greet(kind, channel), engine.inspect(id)]),
+      Promise.all([greet(kind, channel, egress), engine.inspect(id)]),
       signal,
     )
     const facts = kind === "python" ? (agent.facts as Facts) : undefined
     const effective = effectiveSettings(policy, spec, inspected, facts, options)
     const destroy = async (): Promise<void> => {
       agent.close()
+      egress?.close()
       await (keep ? engine.kill(id) : remove())
     }
     const { image, runtime, settings } = effective
@@ -65,19 +70,25 @@ export async function launchContainer(options: LaunchOptions): Promise<SandboxCo
       containerId: id,
       effective: settings,
     }
-    return { id, agent, facts: sandboxFacts, effective, destroy, [Symbol.asyncDispose]: destroy }
+    return { id, agent, facts: sandboxFacts, egress, effective, destroy, [Symbol.asyncDispose]: destroy }
   } catch (error) {
     channel?.close()
+    egress?.close()
     // The cause is worth more to the caller than a failed removal, which a sweep makes good.
     await remove().catch(() => {})
     throw error
   }
 }
 
-async function greet(kind: AgentKind, channel: Channel): Promise<SandboxAgent> {
+async function greet(
+  kind: AgentKind,
+  channel: Channel,
+  egress: SandboxEgress | undefined,
+): Promise<SandboxAgent> {
   const timer = setTimeout(() => channel.close(), BOOT_LIMIT_MS)
   try {
-    return await (kind === "python" ? FramedAgent.greet(channel) : LineAgent.greet(channel))
+    if (kind === "python") return await FramedAgent.greet(channel, egress?.accept)
+    return await LineAgent.greet(egress ? tunnelledChannel(channel, egress.accept) : channel)
   } finally {
     clearTimeout(timer)
   }

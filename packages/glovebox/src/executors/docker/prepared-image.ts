@@ -3,6 +3,7 @@ import { readdir, stat } from "node:fs/promises"
 import { join } from "node:path"
 import { type TarEntry, packTar } from "modern-tar"
 import { GloveboxError } from "../../core/index.ts"
+import { allowListOf } from "../../policy/index.ts"
 import { canonicalJson } from "../../internal/canonical-json.ts"
 import { functionsModule } from "../functions/functions-module.ts"
 import type { WorkspaceFile } from "../workspace-file.ts"
@@ -38,10 +39,10 @@ export async function prepareImage(preparation: Preparation): Promise<EngineImag
   const { engine, base, options } = preparation
   if (options.functions.length === 0) return base
   const packages = [...new Set(options.functions.flatMap(({ pythonPackages }) => pythonPackages))].toSorted()
-  if (packages.length > 0 && options.wheelDir === undefined) {
+  if (packages.length > 0 && options.wheelDir === undefined && !hasIndex(options)) {
     throw new GloveboxError(
       "PACKAGES_FAILED",
-      `The functions need ${packages.join(", ")}, and there is nowhere to install from: the sandbox has no network. Give wheelDir, a folder with their wheels (pip download fills one), or an image that has them.`,
+      `The functions need ${packages.join(", ")}, and there is nowhere to install from: the sandbox has no network. Give wheelDir, a folder with their wheels (pip download fills one), let network: { allow: [...] } name a package index (such as "pypi.org:443" and "files.pythonhosted.org:443"), or use an image that has them.`,
     )
   }
   const module = functionsModule(options.functions)
@@ -72,10 +73,27 @@ async function keyOf(
   module: string,
   packages: readonly string[],
 ): Promise<string> {
-  // What wheels another machine has cannot be seen from here.
-  const wheels = packages.length === 0 ? [] : engine.isLocal ? await listWheels(options) : [randomUUID()]
+  const wheels = packages.length === 0 ? [] : await sourceOf(engine, options)
   const parts = { base: base.id, name: options.functionsModule, module, packages, wheels }
   return createHash("sha256").update(canonicalJson(parts)).digest("hex")
+}
+
+// Whether packages can come from an index: over connections that the policy allows.
+function hasIndex({ policy }: DockerOptions): boolean {
+  return allowListOf(policy.fields.network) !== undefined
+}
+
+// Where packages come from: another place may have others under the same names.
+async function sourceOf(engine: Engine, options: DockerOptions): Promise<string[]> {
+  if (options.wheelDir === undefined) {
+    const { env } = options.policy.fields
+    return Object.keys(env)
+      .filter((name) => name.startsWith("PIP_"))
+      .toSorted()
+      .map((name) => `${name}=${env[name]}`)
+  }
+  // What wheels another machine has cannot be seen from here.
+  return engine.isLocal ? listWheels(options) : [randomUUID()]
 }
 
 async function listWheels({ wheelDir = "" }: DockerOptions): Promise<string[]> {
@@ -98,8 +116,9 @@ async function install(
   await agent.put([{ path: modulePath(options), content: Buffer.from(module, "utf8"), executable: false }])
   if (packages.length > 0) {
     const pip =
-      "-m pip install --no-index --no-input --disable-pip-version-check --no-cache-dir --no-compile --quiet"
-    const args = [...pip.split(" "), "--find-links", WHEELS, "--target", "lib", "--", ...packages]
+      "-m pip install --no-input --disable-pip-version-check --no-cache-dir --no-compile --quiet --target lib"
+    const wheels = options.wheelDir === undefined ? [] : ["--no-index", "--find-links", WHEELS]
+    const args = [...pip.split(" "), ...wheels, "--", ...packages]
     await run(
       agent,
       signal,

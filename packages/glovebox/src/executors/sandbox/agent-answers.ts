@@ -24,6 +24,7 @@ const answers = {
       cpus: amount,
     }),
     ready: z.boolean(),
+    tunnel: z.int().optional(),
     kernel: z.object({ number: count, trouble: z.string().max(65_536).nullable() }).optional(),
   }),
   x: z.object({

@@ -12,7 +12,10 @@ const PRELOADED = (
   "struct subprocess sys tempfile textwrap threading time traceback typing uuid warnings"
 ).split(" ")
 
-export type AgentKind = "python" | "sh"
+const RESIDENT_PARTS = "start imports facts workspace json block ready tunnel agent main".split(" ")
+
+/** What of the image the agent is made for; `node` is the one for `sh`, behind a program that carries connections. */
+export type AgentKind = "python" | "sh" | "node"
 
 export interface AgentCommandOptions {
   readonly kind: AgentKind
@@ -28,6 +31,8 @@ export interface AgentCommandOptions {
   readonly compiled?: Buffer | "wanted" | undefined
   /** Whether the kernel takes long to give a process a page. */
   readonly hasSlowPages?: boolean | undefined
+  /** The port of the loopback at which programs find the way out, if there is one. */
+  readonly tunnelPort?: number | undefined
 }
 
 // Leaves nothing behind that a program could see: no name, no module.
@@ -47,7 +52,11 @@ const LONGEST_PACKED = 96 * 1024
 export async function agentCommand(options: AgentCommandOptions): Promise<string[]> {
   const { kind, programs, leaseMs } = options
   const keepsReady = options.keepsReady && !options.isSuspicious
-  if (kind === "sh") return ["sh", "-c", await source("resident.sh"), "sh", WORKSPACE, ...programs]
+  if (kind !== "python") {
+    const shell = ["sh", "-c", await source("resident.sh"), "sh", WORKSPACE, ...programs]
+    const node = ["node", "--input-type=module", "-e", await source("tunnel.mjs"), "--"]
+    return kind === "sh" ? shell : [...node, String(options.tunnelPort), ...shell]
+  }
   const config = {
     workspace: WORKSPACE,
     lease: Math.ceil(leaseMs / 1000),
@@ -55,6 +64,7 @@ export async function agentCommand(options: AgentCommandOptions): Promise<string
     ...(keepsReady ? { preload: PRELOADED } : {}),
     ...(options.compiled === "wanted" ? { share: true } : {}),
     ...(options.hasSlowPages ? { touch: true } : {}),
+    ...(options.tunnelPort === undefined ? {} : { tunnel: options.tunnelPort }),
   }
   // Isolated, Python takes nothing from its user's folder; one that is to look native cannot be.
   const flags = keepsReady ? [] : ["-I"]
@@ -64,8 +74,14 @@ export async function agentCommand(options: AgentCommandOptions): Promise<string
 
 /** The framed agent as arguments of `python3 -c`; its config comes behind them. */
 export async function residentProgram(compiled?: Buffer): Promise<string[]> {
-  if (!compiled || compiled.length >= LONGEST_PACKED) return [await source("resident.py")]
+  if (!compiled || compiled.length >= LONGEST_PACKED) return [await residentSource()]
   return [UNPACK, compiled.toString("base64")]
+}
+
+/** The text of the framed agent: its parts, each of which counts on those before it. */
+export async function residentSource(): Promise<string> {
+  const parts = await Promise.all(RESIDENT_PARTS.map(async (part) => source(`resident/${part}.py`)))
+  return parts.join("\n\n")
 }
 
 const sources = new Map<string, Promise<string>>()

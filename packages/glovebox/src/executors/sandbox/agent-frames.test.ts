@@ -5,7 +5,7 @@ import { failureOf } from "../../core/failure-of.test-kit.ts"
 import { AgentFrames, LONGEST_ANSWER, encodeFrame, encodeJsonFrame } from "./agent-frames.ts"
 import { cutAt, cuts } from "./byte-cuts.test-kit.ts"
 
-const ANSWERS = "Rsoexmfdvc!".split("")
+const ANSWERS = "Rsoexmfdvc!ta".split("")
 
 interface Parsed {
   readonly frames: readonly (readonly [type: string, payload: string])[]

@@ -3,7 +3,7 @@ import { GloveboxError } from "../../core/index.ts"
 const HEADER_BYTES = 5
 /** The longest frame an agent sends; a longer one was not sent by it. */
 export const LONGEST_ANSWER = 64 * 1024
-const ANSWER_TYPES = new Set("Rsoexmfdvc!")
+const ANSWER_TYPES = new Set("Rsoexmfdvc!ta")
 
 export interface AgentFrame {
   readonly type: string

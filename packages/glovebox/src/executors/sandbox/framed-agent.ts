@@ -1,13 +1,15 @@
+import type { Duplex } from "node:stream"
 import { GloveboxError } from "../../core/index.ts"
-import { workspacePath } from "../workspace-path.ts"
 import { type AgentFrame, AgentFrames, broken, encodeFrame, encodeJsonFrame } from "./agent-frames.ts"
 import { type Answer, type Facts, readAnswer } from "./agent-answers.ts"
 import type { Channel } from "./channel.ts"
+import { Collection } from "./collection.ts"
 import type { WorkspaceFile } from "../workspace-file.ts"
 import { OrderedWriter } from "./ordered-writer.ts"
 import { putFrames } from "./put-frames.ts"
 import { settled } from "./settled.ts"
 import type { Collected, CollectLimits, RunEnd, RunRequest, SandboxAgent } from "./sandbox-agent.ts"
+import { Tunnel } from "./tunnel.ts"
 
 const STDERR_KEPT = 8192
 
@@ -23,32 +25,11 @@ type Work =
       readonly done: (end: RunEnd) => void
       readonly fail: (error: Error) => void
     }
-  | Collecting
-
-interface Collecting {
-  readonly kind: "collect"
-  readonly limits: CollectLimits
-  readonly files: WorkspaceFile[]
-  readonly removed: string[]
-  bytes: number
-  /** The file whose content is coming. */
-  open: Incoming | undefined
-  /** Whether a file had a name that no workspace takes. */
-  refused: boolean
-  readonly done: (collected: Collected) => void
-  readonly fail: (error: Error) => void
-}
-
-interface Incoming {
-  readonly path: string | undefined
-  readonly content: Buffer
-  readonly executable: boolean
-  at: number
-}
+  | Collection
 
 const KILLED: RunEnd = { code: null, signal: 9, limits: [] }
 
-/** The host's side of `resident.py`. */
+/** The host's side of the agent in `resident/`. */
 export class FramedAgent implements SandboxAgent {
   readonly #channel: Channel
   // Whatever is asked for comes after the files that were put before.
@@ -65,19 +46,29 @@ export class FramedAgent implements SandboxAgent {
   // The files that were asked for, with a run or after it, until someone has taken them.
   #collected: Promise<Collected> | undefined
 
-  private constructor(channel: Channel) {
+  readonly #tunnel: Tunnel | undefined
+
+  private constructor(channel: Channel, accept: ((client: Duplex) => void) | undefined) {
     this.#channel = channel
     this.#writer = new OrderedWriter(channel)
+    this.#tunnel = accept && new Tunnel({ accept, write: (frame) => channel.write(frame) })
   }
 
-  /** Waits for the agent's first words. */
-  static async greet(channel: Channel): Promise<FramedAgent> {
-    const agent = new FramedAgent(channel)
+  /** Waits for the agent's first words; `accept` takes connections of programs, where the agent carries any. */
+  static async greet(channel: Channel, accept?: (client: Duplex) => void): Promise<FramedAgent> {
+    const agent = new FramedAgent(channel, accept)
     const facts = await new Promise<Facts>((done, fail) => {
       agent.#work = { kind: "boot", done, fail }
       agent.#listen()
     })
     agent.#facts = facts
+    if (accept && facts.tunnel === undefined) {
+      channel.close()
+      throw new GloveboxError(
+        "SANDBOX_UNENFORCEABLE",
+        "The sandbox's agent carries no connections, so the policy's allow-list cannot be kept and nothing runs.",
+      )
+    }
     return agent
   }
 
@@ -161,7 +152,7 @@ export class FramedAgent implements SandboxAgent {
   async collect(limits: CollectLimits): Promise<Collected> {
     if (this.#collected) return this.#collected
     const collected = this.#start<Collected>((done, fail) => {
-      this.#work = collecting(limits, done, fail)
+      this.#work = new Collection(limits, done, fail)
       void this.#channel.write(encodeJsonFrame("C", limits))
     })
     this.#collected = collected
@@ -229,6 +220,7 @@ export class FramedAgent implements SandboxAgent {
           `The sandbox ended before its work was done${error ? ` (${error.message})` : ""}${said === "" ? "" : `; its agent said: ${said}`}.`,
           { cause: error },
         )
+    this.#tunnel?.close()
     this.#lost.abort(reason)
     this.#take()?.fail(reason)
   }
@@ -239,7 +231,7 @@ export class FramedAgent implements SandboxAgent {
     const limits = request.thenCollect
     if (!limits) return
     this.#collected = new Promise<Collected>((done, fail) => {
-      this.#work = collecting(limits, done, fail)
+      this.#work = new Collection(limits, done, fail)
     })
     this.#idle = settled(this.#collected)
   }
@@ -252,6 +244,7 @@ export class FramedAgent implements SandboxAgent {
 
   #onFrame({ type, payload }: AgentFrame): void {
     const work = this.#work
+    if (type === "t" && this.#tunnel && this.#facts) return this.#tunnel.onFrame(payload)
     if (type === "!") return this.#onFailure(readAnswer("!", payload))
     if (work?.kind === "run") return this.#onRunFrame(work, type, payload)
     if (work?.kind === "collect") return this.#onCollectFrame(work, type, payload)
@@ -282,51 +275,11 @@ export class FramedAgent implements SandboxAgent {
     else work.done(end)
   }
 
-  #onCollectFrame(work: Collecting, type: string, payload: Buffer): void {
-    if (work.open) {
-      if (type !== "d") throw broken(`a frame "${type}" within a file`)
-      return this.#onContent(work, work.open, payload)
-    }
-    if (type === "f") return this.#onFile(work, readAnswer("f", payload))
-    if (type === "v") {
-      if (work.removed.length >= 10 * work.limits.maxFiles + 1000) throw broken("too many removed files")
-      const path = safePath(readAnswer("v", payload).path)
-      if (path !== undefined) work.removed.push(path)
-      return
-    }
-    if (type !== "c") throw broken(`a frame "${type}" while files were collected`)
-    const { over } = readAnswer("c", payload)
+  #onCollectFrame(work: Collection, type: string, payload: Buffer): void {
+    const collected = work.take(type, payload)
+    if (!collected) return
     this.#take()
-    work.done({ files: work.files, removed: work.removed, over: over || work.refused })
-  }
-
-  #onFile(work: Collecting, { path, size, mode }: Answer<"f">): void {
-    work.bytes += size
-    if (work.files.length >= work.limits.maxFiles || work.bytes > work.limits.maxBytes) {
-      throw broken("more files than were asked for")
-    }
-    work.open = {
-      path: safePath(path),
-      content: Buffer.alloc(size),
-      executable: (mode & 0o100) !== 0,
-      at: 0,
-    }
-    if (size === 0) this.#closeFile(work, work.open)
-  }
-
-  #onContent(work: Collecting, file: Incoming, payload: Buffer): void {
-    if (payload.length === 0 || file.at + payload.length > file.content.length) {
-      throw broken("a file longer than it said")
-    }
-    payload.copy(file.content, file.at)
-    file.at += payload.length
-    if (file.at === file.content.length) this.#closeFile(work, file)
-  }
-
-  #closeFile(work: Collecting, { path, content, executable }: Incoming): void {
-    work.open = undefined
-    if (path === undefined) work.refused = true
-    else work.files.push({ path, content, executable })
+    work.done(collected)
   }
 
   #onFailure({ op, message, path, program, id }: Answer<"!">): void {
@@ -361,32 +314,5 @@ export class FramedAgent implements SandboxAgent {
           : `The sandbox's agent could not do its work: ${message}`,
       ),
     )
-  }
-}
-
-function collecting(
-  limits: CollectLimits,
-  done: (collected: Collected) => void,
-  fail: (error: Error) => void,
-): Collecting {
-  return {
-    kind: "collect",
-    limits,
-    files: [],
-    removed: [],
-    bytes: 0,
-    open: undefined,
-    refused: false,
-    done,
-    fail,
-  }
-}
-
-// A program may name its files as it likes; what no workspace takes stays behind.
-function safePath(path: string): string | undefined {
-  try {
-    return workspacePath(path)
-  } catch {
-    return undefined
   }
 }

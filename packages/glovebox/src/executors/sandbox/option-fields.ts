@@ -1,5 +1,6 @@
 import { z } from "zod"
 import { type SandboxPolicy, parseBytes, parseDuration } from "../../policy/index.ts"
+import type { EgressLookup } from "../../egress/index.ts"
 import type { PythonFunction } from "../functions/python-function.ts"
 import type { WorkspaceLimits } from "../workspace.ts"
 
@@ -39,6 +40,11 @@ export const sandboxOptionFields = {
   cpus: z.unknown().optional(),
   pids: z.unknown().optional(),
   network: z.unknown().optional(),
+  egress: z
+    .strictObject({
+      lookup: z.custom<EgressLookup>((value) => typeof value === "function", "must be a function").optional(),
+    })
+    .default({}),
   env: z.record(z.string(), z.string().regex(/^[^\0]*$/, "has a NUL character")).optional(),
   isolation: z.enum(["run", "session"]).default("run"),
   interpreter: z.enum(["ready", "fresh"]).default("ready"),

@@ -1,4 +1,5 @@
 import type { PolicyInput, SandboxPolicy } from "../../policy/index.ts"
+import type { EgressLookup } from "../../egress/index.ts"
 import type { PythonFunction } from "../functions/python-function.ts"
 import type { LanguageOptions } from "../languages.ts"
 
@@ -43,6 +44,8 @@ export interface SystemSandboxOptions extends SandboxOptions {
   readonly cpus?: number | undefined
   readonly pids?: number | undefined
   readonly network?: PolicyInput["network"]
+  /** How names of an allow-list become addresses. @default as this machine resolves them */
+  readonly egress?: { readonly lookup?: EgressLookup | undefined } | undefined
   readonly user?: string | undefined
   readonly seccomp?: PolicyInput["seccomp"]
 

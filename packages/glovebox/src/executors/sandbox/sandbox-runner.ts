@@ -16,7 +16,8 @@ import { SessionSource } from "./session-source.ts"
 
 export interface SandboxRunnerOptions {
   readonly launcher: SandboxLauncher
-  readonly policy: SandboxPolicy
+  /** The policy as it is now. */
+  readonly policy: () => SandboxPolicy
   /** A fresh sandbox for each call, or one for all. */
   readonly isolation: "run" | "session"
   /** Sandboxes that wait, ready. */
@@ -86,6 +87,7 @@ export class SandboxRunner implements RunningExecutor {
         call.flow.resume = () => agent.resume()
       }
       call.onEvent({ type: "started", blocks: call.blocks.length })
+      leased.sandbox.egress?.listen((event) => call.onEvent({ type: "egress", ...event }))
       const end = await this.#run(leased.sandbox, call)
       isAlive = end.isAlive
       return await this.#finish(end, leased, call, startedAt)
@@ -95,6 +97,7 @@ export class SandboxRunner implements RunningExecutor {
       if (!isAlive) this.#untoldLoss = SANDBOX_ENDED
       throw error
     } finally {
+      leased.sandbox.egress?.listen(undefined)
       agent.ref(false)
       this.#source.release(leased, isAlive)
     }
@@ -119,7 +122,7 @@ export class SandboxRunner implements RunningExecutor {
     const { files, gone, confirm } = await this.#source.gap()
     return runCall({
       agent: sandbox.agent,
-      limits: policy.fields.limits,
+      limits: policy().fields.limits,
       blocks: call.blocks,
       prefersReady,
       files,
@@ -149,7 +152,11 @@ export class SandboxRunner implements RunningExecutor {
       this.#report(leased),
       performance.now() - startedAt,
     )
-    const result = { ...plain, ...this.#stateOf(leased.sandbox.agent, end.isAlive) }
+    const result = {
+      ...plain,
+      ...this.#stateOf(leased.sandbox.agent, end.isAlive),
+      ...egressOf(leased.sandbox),
+    }
     call.onEvent({ type: "finished", result })
     return result
   }
@@ -169,7 +176,7 @@ export class SandboxRunner implements RunningExecutor {
 
   #report({ sandbox, pooled }: LeasedSandbox): SandboxReport {
     const { launcher, policy, isolation } = this.#options
-    return { kind: launcher.kind, policySha256: policy.sha256, isolation, pooled, ...sandbox.facts }
+    return { kind: launcher.kind, policySha256: policy().sha256, isolation, pooled, ...sandbox.facts }
   }
 
   #stateOf(agent: SandboxAgent, isAlive: boolean): Pick<CodeResult, "stateLost" | "stateLostBecause"> {
@@ -187,4 +194,10 @@ export class SandboxRunner implements RunningExecutor {
       if (!agent.programs[program]) throw this.#options.launcher.missingProgram(program, language)
     }
   }
+}
+
+function egressOf({ egress }: Sandbox): Pick<CodeResult, "egress" | "egressTruncated"> {
+  if (!egress) return {}
+  const { connections, truncated } = egress.records()
+  return { egress: connections, egressTruncated: truncated }
 }

@@ -25,6 +25,8 @@ const MOST_FILES = 1_000_000
 export interface NodeCommandOptions {
   readonly policy: PolicyFields
   readonly isolation: "run" | "session"
+  /** Whether it will wait for its call, with time to make its interpreter quick. */
+  readonly isWaiting: boolean
   readonly library: { readonly name: string; readonly source: string }
 }
 
@@ -38,7 +40,7 @@ export interface NodeCommand {
 }
 
 /** The command of a process that holds interpreters: Node with all that it does not need taken away. */
-export function nodeCommand({ policy, isolation, library }: NodeCommandOptions): NodeCommand {
+export function nodeCommand({ policy, isolation, isWaiting, library }: NodeCommandOptions): NodeCommand {
   const { limits, env } = policy
   const pages = Math.min(MOST_PAGES, Math.floor(limits.memory / PAGE_BYTES))
   const memoryBytes = pages * PAGE_BYTES
@@ -53,6 +55,7 @@ export function nodeCommand({ policy, isolation, library }: NodeCommandOptions):
     ...packages,
     pages,
     isolation,
+    warm: isWaiting,
     env: { HOME: WORKSPACE, ...env },
     files: { maxBytes: workspaceBytes, maxFiles },
     library,

@@ -40,6 +40,7 @@ export class WasmLauncher implements SandboxLauncher {
     this.#command = nodeCommand({
       policy: options.policy.fields,
       isolation: options.isolation,
+      isWaiting: options.isolation === "session" || options.pool.size > 0,
       library: { name: options.functionsModule, source: options.library },
     })
   }

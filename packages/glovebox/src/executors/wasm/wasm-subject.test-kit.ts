@@ -20,7 +20,8 @@ export function wasmSubject(name: string, options: WasmCodeExecutorOptions = {})
     name,
     create: (asked) =>
       new WasmCodeExecutor({
-        pool: asked === undefined && { size: 1 },
+        // The pool has tests of its own; a process that waits costs more to start.
+        pool: false,
         ...options,
         ...wasmOptions(asked ?? {}),
       }),

@@ -8,7 +8,7 @@ function shape(event: ExecutionEvent): string {
   if (event.type === "artifact") return `artifact ${event.artifact.path}`
   if (event.type === "started") return `started ${event.blocks}`
   if (event.type === "finished") return `finished ${event.result.exitCode}`
-  return `${event.type} ${event.block}`
+  return "block" in event ? `${event.type} ${event.block}` : event.type
 }
 
 /** Runs as a loop over events. */

@@ -1,0 +1,11 @@
+export type {
+  EgressConnection,
+  EgressDenial,
+  EgressDenialCode,
+  EgressEnd,
+  EgressEvent,
+  EgressRecords,
+  EgressVia,
+} from "./egress-event.ts"
+export { EgressGate, type EgressGateOptions } from "./egress-gate.ts"
+export type { EgressLookup } from "./resolve-host.ts"

@@ -1,0 +1,163 @@
+import { createHash } from "node:crypto"
+import { once } from "node:events"
+import { type IncomingMessage, type ServerResponse, createServer as createWebServer } from "node:http"
+import { type AddressInfo, type Server, type Socket, createServer } from "node:net"
+import type { EgressLookup } from "../../egress/index.ts"
+import type { PolicyInput } from "../../policy/index.ts"
+import { eventually } from "./hardening.test-kit.ts"
+
+/** A server on this machine's loopback, and who is connected to it. */
+export interface TestServer extends AsyncDisposable {
+  readonly port: number
+  /** What is connected now. */
+  readonly open: ReadonlySet<Socket>
+  /** How many ever were. */
+  readonly connected: number
+  /** Waits until so many are connected. */
+  whenOpen(count: number): Promise<void>
+}
+
+/** Listens, and ends all its connections with the block that holds it. */
+export async function listening(server: Server): Promise<TestServer> {
+  const open = new Set<Socket>()
+  let connected = 0
+  server.on("connection", (socket: Socket) => {
+    connected += 1
+    open.add(socket)
+    socket.on("close", () => open.delete(socket))
+    socket.on("error", () => {})
+  })
+  server.listen(0, "127.0.0.1")
+  await once(server, "listening")
+  return {
+    port: (server.address() as AddressInfo).port,
+    open,
+    get connected() {
+      return connected
+    },
+    whenOpen: async (count) => eventually(`${count} connections`, async () => open.size === count),
+    [Symbol.asyncDispose]: async () => {
+      for (const socket of open) socket.destroy()
+      server.close()
+      await once(server, "close")
+    },
+  }
+}
+
+/** A server of TCP alone. */
+export async function tcpServer(onConnection: (socket: Socket) => void): Promise<TestServer> {
+  return listening(createServer({ allowHalfOpen: true }, onConnection))
+}
+
+/** A server that only holds what connects to it. */
+export async function holdingServer(): Promise<TestServer> {
+  return tcpServer((socket) => socket.resume())
+}
+
+/** Says back what it is told. */
+export async function echoServer(): Promise<TestServer> {
+  return tcpServer((socket) => socket.pipe(socket))
+}
+
+/** Bytes that are the same each time, and of which no part is like another. */
+export function sampleBytes(count: number): Buffer {
+  const bytes = Buffer.alloc(count)
+  for (let at = 0, state = 1; at + 4 <= count; at += 4) {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    bytes.writeUInt32LE(state, at)
+  }
+  return bytes
+}
+
+export function sha256(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex")
+}
+
+const PIECE = Buffer.alloc(64 * 1024, "x")
+
+/**
+ * A web server: `/hello`, `/bytes/N` for a sample, `/zeros/N` for as many without holding them, `/upload` which answers
+ * with the hash of what it was sent, `/drip` which begins and never ends, `/silent` which never answers, `/move` to another host.
+ */
+export async function webServer(): Promise<TestServer> {
+  return listening(createWebServer({ keepAliveTimeout: 0 }, answer))
+}
+
+/** How the web server answers. */
+export function answer(request: IncomingMessage, response: ServerResponse): void {
+  const [, name = "", count = ""] = (request.url ?? "").split("/")
+  switch (name) {
+    case "hello":
+      response.end(`hello from ${request.headers.host}`)
+      return
+    case "bytes":
+      response.end(sampleBytes(Number(count)))
+      return
+    case "zeros":
+      response.setHeader("content-length", count)
+      void pour(response, Number(count))
+      return
+    case "upload":
+      void receive(request).then((text) => response.end(text))
+      return
+    case "drip":
+      response.write("begun")
+      return
+    case "silent":
+      return
+    case "move":
+      response.writeHead(302, { location: "http://elsewhere.test/secret" }).end()
+      return
+    default:
+      response.writeHead(404).end()
+  }
+}
+
+async function pour(response: ServerResponse, count: number): Promise<void> {
+  for (let left = count; left > 0 && !response.destroyed; left -= PIECE.length) {
+    if (response.write(PIECE.subarray(0, left))) continue
+    await Promise.race([once(response, "drain"), once(response, "close")])
+  }
+  response.end()
+}
+
+async function receive(request: IncomingMessage): Promise<string> {
+  const hash = createHash("sha256")
+  let length = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    hash.update(chunk)
+    length += chunk.length
+  }
+  return `${length} ${hash.digest("hex")}`
+}
+
+/** The name by which sandboxes know what this machine serves. */
+export const HOST = "index.test"
+
+const lookup: EgressLookup = async () => ["127.0.0.1"]
+
+type Rule = Exclude<PolicyInput["network"], string | undefined> & { allow?: unknown }
+export type ReachedNetwork = Extract<Rule, { allow?: unknown }>
+type AllowedRule = NonNullable<ReachedNetwork["allow"]>[number]
+
+export interface Reach {
+  readonly network: ReachedNetwork
+  readonly egress: { readonly lookup: EgressLookup }
+}
+
+/** Options that let code reach one port of this machine by a name; `rule` is what more there is to say of it. */
+export function reaching(
+  port: number,
+  rule: Partial<Exclude<AllowedRule, string>> = {},
+  network: Partial<ReachedNetwork> = {},
+): Reach {
+  const to = `${HOST}:${port}`
+  return {
+    network: {
+      allow: [Object.keys(rule).length === 0 ? to : { to, ...rule }],
+      allowPrivate: [`127.0.0.1:${port}`],
+      ...network,
+    },
+    egress: { lookup },
+  }
+}

@@ -1,0 +1,102 @@
+import { isTarget, readEgressTarget } from "./egress-rule.ts"
+import { type AllowList, type EgressRuleFields, type NetworkFields, allowListOf } from "./network-schema.ts"
+import { type PolicyChange, changed, compareSets } from "./policy-change.ts"
+import { formatBytes, formatDuration } from "./units.ts"
+
+type Rule = AllowList["allow"][number]
+
+/** What changes from one network to another. */
+export function compareNetworks(before: NetworkFields, after: NetworkFields): PolicyChange[] {
+  const [from, to] = [describe(before), describe(after)]
+  const [reachBefore, reachAfter] = [reach(before), reach(after)]
+  if (reachBefore !== reachAfter)
+    return changed("network", from, to, reachAfter > reachBefore ? "widens" : "narrows")
+  const [had, has] = [allowListOf(before), allowListOf(after)]
+  return had && has ? compareLists(had, has) : []
+}
+
+function compareLists(before: AllowList, after: AllowList): PolicyChange[] {
+  const covered = after.allow.filter((rule) => before.allow.some((other) => covers(other, rule)))
+  const rules = compareSets("network.allow", before.allow.map(describeRule), after.allow.map(describeRule))
+  const narrower = new Set(covered.map(describeRule))
+  return [
+    // A rule that allows only what another allowed before is new, but nothing more.
+    ...rules.map((change) => (narrower.has(change.to) ? { ...change, effect: "narrows" as const } : change)),
+    ...compareSets("network.allowPrivate", before.allowPrivate ?? [], after.allowPrivate ?? []),
+    ...changed(
+      "network.connections",
+      String(before.connections),
+      String(after.connections),
+      more(before.connections, after.connections),
+    ),
+    ...changed(
+      "network.idle",
+      formatDuration(before.idle),
+      formatDuration(after.idle),
+      more(before.idle, after.idle),
+    ),
+  ]
+}
+
+function reach(network: NetworkFields): number {
+  if (network === "none") return 0
+  if ("allow" in network) return 1
+  return network.dangerously === "bridge" ? 2 : 3
+}
+
+function describe(network: NetworkFields): string {
+  if (network === "none") return "none"
+  if (!("allow" in network)) return `dangerously ${network.dangerously}`
+  const { allow, allowPrivate = [] } = network
+  const lists = [
+    ...(allow.length > 0 ? [`allow ${allow.map(describeRule).join(", ")}`] : []),
+    ...(allowPrivate.length > 0 ? [`allowPrivate ${allowPrivate.join(", ")}`] : []),
+  ]
+  return lists.join("; ")
+}
+
+/** A rule in words. */
+export function describeRule(rule: Rule): string {
+  if (typeof rule === "string") return rule
+  const parts = [
+    ...(rule.protocol === "tcp" ? ["any protocol"] : []),
+    ...(rule.methods ? [rule.methods.join("|")] : []),
+    ...(rule.paths ? [rule.paths.join("|")] : []),
+    ...(rule.up === undefined ? [] : [`up ${formatBytes(rule.up)}`]),
+    ...(rule.down === undefined ? [] : [`down ${formatBytes(rule.down)}`]),
+  ]
+  return `${rule.to} (${parts.join(", ")})`
+}
+
+// Whether all that the inner rule allows, the outer one does.
+function covers(outer: Rule, inner: Rule): boolean {
+  const [wide, narrow] = [whole(outer), whole(inner)]
+  return (
+    coversTarget(wide.to, narrow.to) &&
+    (wide.protocol === narrow.protocol || (wide.protocol === "tcp" && !wide.methods && !wide.paths)) &&
+    (!wide.methods || (narrow.methods ?? ["*"]).every((method) => wide.methods!.includes(method))) &&
+    (!wide.paths ||
+      (narrow.paths ?? ["*"]).every((path) => wide.paths!.some((one) => path.startsWith(one)))) &&
+    within(wide.up, narrow.up) &&
+    within(wide.down, narrow.down)
+  )
+}
+
+function whole(rule: Rule): EgressRuleFields {
+  return typeof rule === "string" ? { to: rule, protocol: "web" } : rule
+}
+
+function coversTarget(outer: string, inner: string): boolean {
+  if (outer === inner) return true
+  const [wide, narrow] = [readEgressTarget(outer), readEgressTarget(inner)]
+  if (!("target" in wide) || !("target" in narrow) || narrow.target.isWildcard) return false
+  return isTarget(wide.target, narrow.target.host, narrow.target.port)
+}
+
+function more(before: number, after: number): "widens" | "narrows" {
+  return after > before ? "widens" : "narrows"
+}
+
+function within(budget: number | undefined, asked: number | undefined): boolean {
+  return budget === undefined || (asked !== undefined && asked <= budget)
+}
