@@ -18,7 +18,7 @@ export class ReusedContainer implements AsyncDisposable {
   static async start(bed: EngineBed): Promise<ReusedContainer> {
     // The sandbox's user is not the folder's owner.
     await chmod(bed.folder, 0o755)
-    const mounts = [{ source: bed.folder, target: WORKSPACE, mode: "ro" as const }]
+    const mounts = [{ source: bed.folder, target: WORKSPACE, mode: "rw" as const }]
     const id = await bed.engine.create(bed.spec(["sleep", "infinity"], { mounts }))
     await bed.engine.start(id)
     return new ReusedContainer(bed, id)

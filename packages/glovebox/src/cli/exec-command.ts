@@ -11,6 +11,7 @@ import type {
 import { languageOf } from "./code-language.ts"
 import { CommandFailure, EXIT_USAGE } from "./command-failure.ts"
 import type { CommandOutput } from "./command-output.ts"
+import { describeDenials } from "./describe-denials.ts"
 import { describeEnd } from "./describe-end.ts"
 import { watchInterrupts } from "./interrupts.ts"
 import { ProgressLine } from "./progress-line.ts"
@@ -81,6 +82,7 @@ async function exec(
   if (options.json) output.print(JSON.stringify(forPrograms(result, executor.describe())))
   for (const line of describeEnd(result.blocks, blocks.length, executor.policy.fields.limits))
     output.note(line)
+  for (const line of describeDenials(result)) output.note(line)
   if (options.workDir !== undefined && result.artifactsTruncated) {
     output.note(`not all files came out to ${options.workDir}: they were too many or too large`)
   }

@@ -1,3 +1,4 @@
+import { Socket } from "node:net"
 import type { Duplex } from "node:stream"
 
 /** A stream that was reset or destroyed before its end. */
@@ -122,7 +123,18 @@ export class ByteStream {
 
   /** Resolves when all that was written is on its way, or the stream is gone. */
   async flush(): Promise<void> {
-    while (this.#stream.writableLength > 0 && !this.#stream.destroyed) await this.#change()
+    while (this.#stream.writableLength > 0 && !this.#stream.destroyed) {
+      const change = this.#change()
+      // Nothing tells of an empty buffer, unless it was full before.
+      if (!this.#stream.writableEnded) this.#stream.write(Buffer.alloc(0), () => this.#wake())
+      await change
+    }
+  }
+
+  /** Ends it so that the other side cannot take what it has for all there was to come. */
+  reset(): void {
+    if (this.#stream instanceof Socket) this.#stream.resetAndDestroy()
+    else this.#stream.destroy()
   }
 
   destroy(): void {

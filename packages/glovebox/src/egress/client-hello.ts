@@ -12,7 +12,7 @@ export type HelloReading =
   | { readonly needs: number }
   | { readonly fault: string }
 
-export const MOST_HELLO_BYTES = 32 * 1024
+const MOST_HELLO_BYTES = 32 * 1024
 const HANDSHAKE = 22
 const CLIENT_HELLO = 1
 const MOST_RECORD_BYTES = 16 * 1024

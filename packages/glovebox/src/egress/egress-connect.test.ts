@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest"
+import { describe, expect, it, vi } from "vitest"
 import { TestGate, TestServer } from "./egress-gate.test-kit.ts"
 
 const connectTo = (authority: string): string => `CONNECT ${authority} HTTP/1.1\r\nHost: ${authority}\r\n\r\n`
@@ -190,6 +190,22 @@ describe("EgressGate, asked by CONNECT", () => {
     expect(await gate.event("closed")).toMatchObject({ ended: "client", bytesUp: 8, bytesDown: 11 })
   })
 
+  it("lets a client go on when the server has ended", async () => {
+    await using server = await TestServer.start((socket) => void socket.end("bye"))
+    await using gate = await TestGate.for(server, { protocol: "tcp" })
+    const client = await gate.connect()
+    client.socket.removeAllListeners("end")
+    await client.send(connectTo(`allowed.test:${server.port}`)).until("bye")
+    await new Promise<void>((resolve) => {
+      if (client.socket.readableEnded) resolve()
+      else client.socket.once("end", resolve)
+    })
+    client.send("but wait").socket.end()
+    await client.ended
+    expect(await gate.event("closed")).toMatchObject({ ended: "server", bytesUp: 8 })
+    await vi.waitFor(() => expect(server.received).toBe("but wait"), { interval: 1 })
+  })
+
   it("lets a server of protocol tcp speak first, and end first", async () => {
     await using server = await TestServer.start((socket) => void socket.end("220 hello\r\n"))
     await using gate = await TestGate.for(server, { protocol: "tcp" })
@@ -251,13 +267,15 @@ describe("EgressGate, asked for an address", () => {
 
   it("dials only those of a name's addresses that it may, one after the other", async () => {
     await using server = await TestServer.echo()
-    // 127.0.0.3 is named but nobody listens there; 127.0.0.2 is not named.
+    await using unnamed = await TestServer.start(() => {}, { host: "127.0.0.2", port: server.port })
+    // 127.0.0.3 is named, but nobody listens there.
     await using gate = await resolving(["127.0.0.2", "127.0.0.3", "127.0.0.1"], server.port, {
       allowPrivate: [`127.0.0.1:${server.port}`, `127.0.0.3:${server.port}`],
     })
     const client = await gate.connect()
     await client.send(connectTo(`allowed.test:${server.port}`)).until("200 ")
     expect(gate.gate.records().connections).toMatchObject([{ address: "127.0.0.1" }])
+    expect(unnamed.sockets).toEqual([])
   })
 
   it("lets allowPrivate name an address, or a name, and that port only", async () => {

@@ -32,9 +32,12 @@ export class TestServer implements AsyncDisposable {
     })
   }
 
-  static async start(onSocket: (socket: Socket, server: TestServer) => void = () => {}): Promise<TestServer> {
+  static async start(
+    onSocket: (socket: Socket, server: TestServer) => void = () => {},
+    { host = "127.0.0.1", port = 0 } = {},
+  ): Promise<TestServer> {
     const server = new TestServer(onSocket)
-    server.#server.listen(0, "127.0.0.1")
+    server.#server.listen(port, host)
     await once(server.#server, "listening")
     return server
   }
@@ -78,6 +81,7 @@ export class TestClient {
     socket.on("data", (data: Buffer) => {
       this.received += data.toString("latin1")
     })
+    socket.once("end", () => socket.end())
     this.ended = new Promise((resolve) => socket.once("close", () => resolve()))
   }
 
@@ -97,7 +101,6 @@ export class TestClient {
 
   /** All that it gets until the end. */
   async all(): Promise<string> {
-    this.socket.once("end", () => this.socket.end())
     await this.ended
     return this.received
   }
@@ -151,9 +154,12 @@ export class TestGate implements AsyncDisposable {
     })
   }
 
+  get port(): number {
+    return (this.#listener.address() as AddressInfo).port
+  }
+
   async connect(): Promise<TestClient> {
-    const { port } = this.#listener.address() as AddressInfo
-    const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true, noDelay: true })
+    const socket = connect({ port: this.port, host: "127.0.0.1", allowHalfOpen: true, noDelay: true })
     await once(socket, "connect")
     const client = new TestClient(socket)
     this.#clients.push(client)

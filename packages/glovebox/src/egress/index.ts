@@ -7,5 +7,5 @@ export type {
   EgressRecords,
   EgressVia,
 } from "./egress-event.ts"
-export { EgressGate, type EgressGateOptions } from "./egress-gate.ts"
+export { EgressGate } from "./egress-gate.ts"
 export type { EgressLookup } from "./resolve-host.ts"

@@ -78,7 +78,7 @@ export class ProxiedConnection {
     this.#end ??= { ended, refusal }
     this.#leaving.abort()
     this.#client.destroy()
-    this.#server?.destroy()
+    this.#server?.reset()
   }
 
   /** Decides again, by the rules as they are now, whether it may stay open. */
@@ -111,7 +111,8 @@ export class ProxiedConnection {
     clearTimeout(this.#idle)
     this.#isActive = false
     this.#write(refusal)
-    this.#server?.destroy()
+    if (isClean) this.#server?.destroy()
+    else this.#server?.reset()
     await this.#takeLeave(refusal, isClean)
   }
 

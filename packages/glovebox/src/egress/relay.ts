@@ -9,7 +9,7 @@ export class OverBudget extends Error {
 }
 
 /** Says how many of the bytes may pass, and counts those. */
-export type Take = (direction: "up" | "down", bytes: number) => number
+type Take = (direction: "up" | "down", bytes: number) => number
 
 export interface RelayOptions {
   readonly client: ByteStream

@@ -1,3 +1,12 @@
+export type {
+  EgressConnection,
+  EgressDenial,
+  EgressDenialCode,
+  EgressEnd,
+  EgressEvent,
+  EgressLookup,
+  EgressVia,
+} from "../egress/index.ts"
 export type { CodeBlock } from "./code-block.ts"
 export type { CodeExecutor, ExecuteOptions, StreamOptions } from "./code-executor.ts"
 export { codeFences } from "./code-fences.ts"

@@ -31,7 +31,9 @@ export function readHost(text: string): HostReading {
 export function readWrittenHost(text: string): HostReading {
   if (/^\p{ASCII}*$/u.test(text)) return readHost(text)
   const ascii = domainToASCII(text)
-  return ascii === "" ? { fault: "is not a name that IDNA knows" } : readHost(ascii)
+  if (ascii === "") return { fault: "is not a name that IDNA knows" }
+  // Digits of other scripts become ours.
+  return isIPv4(ascii) ? { fault: "is an address in other digits" } : readHost(ascii)
 }
 
 function readBracketed(text: string): HostReading {

@@ -16,7 +16,7 @@ export function compareNetworks(before: NetworkFields, after: NetworkFields): Po
 }
 
 function compareLists(before: AllowList, after: AllowList): PolicyChange[] {
-  const covered = after.allow.filter((rule) => before.allow.some((other) => covers(other, rule)))
+  const covered = after.allow.filter((rule) => before.allow.some((other) => isWithin(other, rule, after)))
   const rules = compareSets("network.allow", before.allow.map(describeRule), after.allow.map(describeRule))
   const narrower = new Set(covered.map(describeRule))
   return [
@@ -66,6 +66,14 @@ export function describeRule(rule: Rule): string {
     ...(rule.down === undefined ? [] : [`down ${formatBytes(rule.down)}`]),
   ]
   return `${rule.to} (${parts.join(", ")})`
+}
+
+// Several rules in the place of one would each have its bytes.
+function isWithin(outer: Rule, inner: Rule, after: AllowList): boolean {
+  if (!covers(outer, inner)) return false
+  const { up, down } = whole(outer)
+  const hasBudget = up !== undefined || down !== undefined
+  return !hasBudget || after.allow.filter((rule) => covers(outer, rule)).length === 1
 }
 
 // Whether all that the inner rule allows, the outer one does.

@@ -14,6 +14,9 @@ const target = z.string().transform((text, context) => {
   return z.NEVER
 })
 
+// What a wildcard covers is not known to whoever writes it, and private addresses are to be known.
+const service = target.refine((text) => !text.startsWith("*."), "must name one service, without a wildcard")
+
 const ruleSchema = z
   .strictObject({
     /** "host:port" or "*.host:port"; the star stands for one label. */
@@ -68,7 +71,7 @@ const allowSchema = z
     /** Hosts that may be reached, as "host:port", "*.host:port", or with what may be done there. */
     allow: z.array(listedRule).transform(asRules).default([]),
     /** Services at addresses that are private, or of this machine, and that may be reached all the same. */
-    allowPrivate: z.array(target).transform(asSet).optional(),
+    allowPrivate: z.array(service).transform(asSet).optional(),
     /** How many connections are open at a time. */
     connections: z.int().min(1).max(4096).default(256),
     /** How long a connection on which nothing moves stays. */

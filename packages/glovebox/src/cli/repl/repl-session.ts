@@ -3,6 +3,7 @@ import { tmpdir } from "node:os"
 import { basename, join } from "node:path"
 import type { ChosenExecutor, CodeResult } from "../../executors/index.ts"
 import type { CommandOutput } from "../command-output.ts"
+import { describeDenials } from "../describe-denials.ts"
 import { describeEnd } from "../describe-end.ts"
 import { expressionCell } from "./expression-cell.ts"
 
@@ -72,6 +73,7 @@ export class ReplSession {
     const { executor, output } = this.#options
     if (result.exitCode !== 0) this.#hasFailed = true
     for (const line of describeEnd(result.blocks, 1, executor.policy.fields.limits)) output.note(line)
+    for (const line of describeDenials(result)) output.note(line)
     if (result.stateLost) output.note(result.stateLostBecause ?? GONE)
     else if (result.termination !== "exit" && !this.#isKernel) output.note(GONE)
     const shown = new Set(result.outputs?.flatMap(({ artifact }) => artifact ?? []))
