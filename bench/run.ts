@@ -6,6 +6,7 @@ import { BenchError } from "./bench-error.ts"
 const BENCHES = new Map<string, () => Promise<Bench>>([
   ["core", async () => (await import("./core/core-bench.ts")).coreBench],
   ["docker", async () => (await import("./docker/docker-bench.ts")).dockerBench],
+  ["egress", async () => (await import("./egress/egress-bench.ts")).egressBench],
   ["executors", async () => (await import("./executors/executors-bench.ts")).executorsBench],
 ])
 

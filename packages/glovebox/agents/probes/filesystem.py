@@ -43,10 +43,9 @@ def read_outside(paths, secret):
 @attack
 def other_processes():
     """The root, folder and files of processes that are not the program's own."""
-    ours, parent = os.getpid(), os.getppid()
     found = []
     for name in os.listdir("/proc"):
-        if not name.isdigit() or int(name) in (ours, parent):
+        if not name.isdigit() or int(name) in (os.getpid(), OWN):
             continue
         for leaf in ("root", "cwd", "fd/0", "fd/1", "mem"):
             path = "/proc/%s/%s" % (name, leaf)
@@ -143,17 +142,12 @@ def with_remount(path, mount_place):
 
 @attack
 def kernel_settings():
-    names = ("kernel/core_pattern", "kernel/modprobe", "kernel/hostname", "vm/overcommit_memory", "kernel/randomize_va_space")
+    names = ("sys/kernel/core_pattern", "sys/kernel/modprobe", "sys/kernel/hostname", "sys/vm/overcommit_memory",
+             "sys/kernel/randomize_va_space", "sysrq-trigger", "irq/default_smp_affinity")
     return first_allowed(
-        (name, attempt(lambda: with_remount("/proc/sys/" + name, b"/proc/sys"), "it opens for writing", "not there"))
+        (name, attempt(lambda: with_remount("/proc/" + name, b"/proc/" + name.split("/")[0].encode()), "it opens for writing", "not there"))
         for name in names
     )
-
-
-@attack
-def sysrq():
-    path = "/proc/sysrq-trigger"
-    return attempt(lambda: with_remount(path, b"/proc/sysrq-trigger"), "it opens for writing", "not there")
 
 
 @attack

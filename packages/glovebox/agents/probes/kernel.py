@@ -128,16 +128,9 @@ def traced():
 
 @attack
 def trace_agent():
-    PTRACE_ATTACH, PTRACE_DETACH, PTRACE_SEIZE = 16, 17, 0x4206
-
-    def trace(request):
-        system_call(number_of(101, 117), request, 1, 0, 0)
-        system_call(number_of(101, 117), PTRACE_DETACH, 1, 0, 0)
-
-    return first_allowed(
-        (name, attempt(lambda: trace(request), "process 1 was traced"))
-        for name, request in (("seize", PTRACE_SEIZE),)
-    )
+    PTRACE_SEIZE = 0x4206
+    # It does not stop what it takes, and ends with this process.
+    return attempt(lambda: system_call(number_of(101, 117), PTRACE_SEIZE, 1, 0, 0), "process 1 was traced")
 
 
 @attack
@@ -184,14 +177,6 @@ def foreign_descriptors():
 
 
 @attack
-def bpf_map():
-    BPF_MAP_CREATE, BPF_MAP_TYPE_ARRAY = 0, 2
-    attributes = ctypes.create_string_buffer(struct.pack("4I", BPF_MAP_TYPE_ARRAY, 4, 8, 1) + bytes(112))
-    call = number_of(321, 280)
-    return attempt(lambda: os.close(system_call(call, BPF_MAP_CREATE, attributes, 128)), "a BPF map was made")
-
-
-@attack
 def perf_events():
     PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, DISABLED_USER_ONLY = 1, 0, 0b1100001
     attributes = ctypes.create_string_buffer(
@@ -233,37 +218,34 @@ def reached(action, harmless):
 
 
 @attack
-def load_module():
-    """With a file that does not exist."""
-    call = number_of(313, 273)
-    return reached(lambda: system_call(call, -1, b"", 0), {errno.EBADF, errno.EINVAL, errno.ENOEXEC})
+def load_code():
+    """A module from a file that does not exist, a kernel of more parts than there can be, a map for BPF."""
+    BPF_MAP_CREATE, BPF_MAP_TYPE_ARRAY = 0, 2
+    attributes = ctypes.create_string_buffer(struct.pack("4I", BPF_MAP_TYPE_ARRAY, 4, 8, 1) + bytes(112))
+    module, kernel, bpf = number_of(313, 273), number_of(246, 104), number_of(321, 280)
+    return first_allowed(
+        [
+            ("finit_module", reached(lambda: system_call(module, -1, b"", 0), {errno.EBADF, errno.EINVAL, errno.ENOEXEC})),
+            ("kexec_load", reached(lambda: system_call(kernel, 0, 1 << 20, None, 0), {errno.EINVAL, errno.EBUSY})),
+            ("bpf", attempt(lambda: os.close(system_call(bpf, BPF_MAP_CREATE, attributes, 128)), "a BPF map was made")),
+        ]
+    )
 
 
 @attack
-def load_kernel():
-    """With more segments than there can be."""
-    call = number_of(246, 104)
-    return reached(lambda: system_call(call, 0, 1 << 20, None, 0), {errno.EINVAL, errno.EFAULT, errno.EBUSY, errno.EADDRNOTAVAIL})
-
-
-@attack
-def set_clock():
-    """With a tick that is out of range."""
+def rule_machine():
+    """The clock with a tick that is out of range, swap and accounting with files that do not exist."""
     ADJ_TICK = 0x4000
     change = ctypes.create_string_buffer(struct.pack("I", ADJ_TICK) + bytes(252))
-    return reached(lambda: system_call(number_of(159, 171), change), {errno.EINVAL})
-
-
-@attack
-def swap_on():
-    call = number_of(167, 224)
-    return reached(lambda: system_call(call, b"/nonexistent/glovebox", 0), {errno.ENOENT, errno.EINVAL})
-
-
-@attack
-def accounting():
-    call = number_of(163, 89)
-    return reached(lambda: system_call(call, b"/nonexistent/glovebox"), {errno.ENOENT, errno.EACCES} - {errno.EACCES})
+    nothing = b"/nonexistent/glovebox"
+    clock, swap_on, account = number_of(159, 171), number_of(167, 224), number_of(163, 89)
+    return first_allowed(
+        [
+            ("adjtimex", reached(lambda: system_call(clock, change), {errno.EINVAL})),
+            ("swapon", reached(lambda: system_call(swap_on, nothing, 0), {errno.ENOENT})),
+            ("acct", reached(lambda: system_call(account, nothing), {errno.ENOENT})),
+        ]
+    )
 
 
 @attack
@@ -300,8 +282,9 @@ def type_into_terminal():
 
 
 @attack
-def host_processes(token):
-    """A process of the host, by the words of its command."""
+def host_processes(reversed):
+    """A process of the host, by a word of its command."""
+    token = reversed[::-1]
     seen = 0
     for name in os.listdir("/proc"):
         if not name.isdigit():

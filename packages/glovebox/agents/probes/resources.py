@@ -97,15 +97,16 @@ def judge_victim(what, result, most):
     return cannot("it ended with %s after %d MiB of %s" % (last, mib, what))
 
 
-def too_little(most):
+def too_little(most, shared):
+    """Whether the machine could come to harm; a kernel of its own sees only what the sandbox is given."""
     left = available()
-    if left is not None and left < 2 * most:
+    if shared and left is not None and left < 2 * most:
         return cannot("the machine has %d MiB left, and the probe may need %d" % (left >> 20, most >> 20))
     return None
 
 
 @attack
-def memory_bomb(most):
+def memory_bomb(most, shared):
     def grow(tell):
         hoard = []
         step = 16 << 20
@@ -115,11 +116,11 @@ def memory_bomb(most):
             hoard.append(block)
             tell((number + 1) * step)
 
-    return too_little(most) or judge_victim("memory", in_victim(grow), most)
+    return too_little(most, shared) or judge_victim("memory", in_victim(grow), most)
 
 
 @attack
-def memory_files(most):
+def memory_files(most, shared):
     """Memory that belongs to no process: files without a name."""
 
     def grow(tell):
@@ -129,11 +130,11 @@ def memory_files(most):
             os.write(file, block)
             tell((number + 1) << 20)
 
-    return too_little(most) or judge_victim("memory in files", in_victim(grow), most)
+    return too_little(most, shared) or judge_victim("memory in files", in_victim(grow), most)
 
 
 @attack
-def fill_place(folder, most):
+def fill_place(folder, most, shared):
     path = os.path.join(folder, ".glovebox-fill")
 
     def grow(tell):
@@ -146,7 +147,7 @@ def fill_place(folder, most):
                 tell((number + 1) << 20)
 
     try:
-        return too_little(most) or judge_victim(folder, in_victim(grow), most)
+        return too_little(most, shared) or judge_victim(folder, in_victim(grow), most)
     finally:
         try:
             os.remove(path)
@@ -173,36 +174,44 @@ def fill_names(folder, most):
         os.rmdir(place)
 
 
-def throttled():
+def processor_counts():
+    """How many turns the kernel has counted of a group that it holds to a share, and in how many it held it back."""
     for path in ("/sys/fs/cgroup/cpu.stat", "/sys/fs/cgroup/cpu/cpu.stat"):
         fields = dict(line.split() for line in read_or(path).splitlines() if len(line.split()) == 2)
         if "nr_throttled" in fields:
-            return int(fields["nr_throttled"])
+            return int(fields["nr_periods"]), int(fields["nr_throttled"])
     return None
 
 
 @attack
 def use_processors(cpus, seconds):
-    """More processes than processors, all busy: the kernel's own counter tells whether it held them back."""
-    before, begin, pids = throttled(), time.monotonic(), []
-    for _ in range(int(cpus) + 1):
+    """More processes than processors, all busy: the kernel's own counters tell whether it held them back."""
+    before, begin, pids = processor_counts(), time.monotonic(), []
+    if before is None:
+        return cannot("the kernel does not say whether it holds anything back")
+    for _ in range(int(cpus) + 2):
         pid = os.fork()
         if pid == 0:
             while time.monotonic() - begin < seconds:
                 pass
             os._exit(0)
         pids.append(pid)
+    after, passed = before, 0.0
+    # Where nothing is counted at all, a while is enough to know.
+    while after[1] == before[1] and passed < (1 if after[0] == before[0] else seconds):
+        time.sleep(0.05)
+        after, passed = processor_counts(), time.monotonic() - begin
     used = 0.0
     for pid in pids:
+        os.kill(pid, signal.SIGKILL)
         _, _, usage = os.wait4(pid, 0)
         used += usage.ru_utime + usage.ru_stime
-    share = used / (time.monotonic() - begin)
-    after = throttled()
-    evidence = "%.2f processors' worth of time" % share
-    if before is not None and after is not None:
-        held = after > before
-        return blocked("%s, held back %d times" % (evidence, after - before)) if held else allowed("%s, never held back" % evidence)
-    return blocked(evidence) if share <= cpus * 1.3 else allowed(evidence)
+    evidence = "%.2f s of processors' time in %.2f s" % (used, passed)
+    if after[1] > before[1]:
+        return blocked("%s, then held back" % evidence)
+    if after[0] == before[0]:
+        return allowed("%s, and nothing holds it back" % evidence)
+    return cannot("%s: the machine is too busy to tell" % evidence)
 
 
 @attack
@@ -210,7 +219,7 @@ def open_files(most):
     import resource
 
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    wanted = most if hard == resource.RLIM_INFINITY else min(hard, most)
+    wanted = most + 100 if hard == resource.RLIM_INFINITY else min(hard, most + 100)
     resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
     opened = []
     try:

@@ -15,7 +15,7 @@ def secret_value(secret):
         if secret in value:
             places.append("the variable " + name)
     for name in os.listdir("/proc"):
-        if name.isdigit() and int(name) not in (os.getpid(), os.getppid()):
+        if name.isdigit() and int(name) not in (os.getpid(), OWN):
             for leaf in ("environ", "cmdline"):
                 if secret in read_or("/proc/%s/%s" % (name, leaf)):
                     places.append("/proc/%s/%s" % (name, leaf))

@@ -17,7 +17,7 @@ class Tunnel:
         import _socket
 
         self.agent, self.socket, self.count = agent, _socket, 0
-        self.numbers, self.files = {}, {}
+        self.numbers, self.files, self.dropped = {}, {}, []
         # The limit stays as it is, because programs inherit it.
         self.most = min(self.MOST, resource.getrlimit(resource.RLIMIT_NOFILE)[0] - 128)
         self.listener = _socket.socket(_socket.AF_INET, _socket.SOCK_STREAM, 0)
@@ -27,6 +27,9 @@ class Tunnel:
         self.listener.setblocking(False)
 
     def watch(self, poller):
+        # Not before: what was ready would be taken for ready under a number that was given away again.
+        while self.dropped:
+            os.close(self.dropped.pop())
         has_room = len(self.agent.outbox) < OUTBOX_HIGH
         if has_room:
             poller.register(self.listener.fileno(), select.POLLIN)
@@ -62,7 +65,8 @@ class Tunnel:
             connection = Connection(self.count, file, self.WINDOW)
             self.numbers[self.count] = self.files[file] = connection
             if self.agent.ready:
-                self.agent.ready.files = max(64, *self.files) + 1
+                # The agent's own files may come to lie above.
+                self.agent.ready.files = max(self.agent.ready.files, file + 32)
             self.say(connection, b"o")
 
     def say(self, connection, op, data=b""):
@@ -135,7 +139,7 @@ class Tunnel:
         if abruptly:
             linger = (1).to_bytes(4, sys.byteorder) + bytes(4)
             self.as_socket(connection, lambda one: one.setsockopt(self.socket.SOL_SOCKET, self.socket.SO_LINGER, linger))
-        os.close(connection.file)
+        self.dropped.append(connection.file)
 
     def as_socket(self, connection, action):
         one = self.socket.socket(fileno=connection.file)

@@ -5,8 +5,10 @@ import { type CommandOutput, processOutput } from "./command-output.ts"
 import { doctorCommand } from "./doctor-command.ts"
 import { execCommand } from "./exec-command.ts"
 import { gcCommand } from "./gc-command.ts"
+import { mcpCommand } from "./mcp-command.ts"
 import { policyCommand } from "./policy-command.ts"
 import { replCommand } from "./repl-command.ts"
+import { verifyCommand } from "./verify-command.ts"
 import { version } from "./version.ts"
 
 /** Runs the command line; gives the exit code instead of ending the process. */
@@ -36,7 +38,15 @@ function createProgram(output: CommandOutput): Command {
     .helpCommand(false)
     .showHelpAfterError("Run glovebox --help for what there is.")
     .exitOverride()
-  const commands = [execCommand, replCommand, policyCommand, doctorCommand, gcCommand]
+  const commands = [
+    execCommand,
+    replCommand,
+    policyCommand,
+    doctorCommand,
+    verifyCommand,
+    gcCommand,
+    mcpCommand,
+  ]
   for (const command of commands) program.addCommand(inherit(command(output), program))
   // A word that is no command arrives here as an argument.
   program.allowExcessArguments(true).action((_options: unknown, { args }: Command) => {

@@ -36,7 +36,7 @@ export function readEgressTarget(text: string): TargetReading {
   const read = readWrittenHost(text.slice(isWildcard ? 2 : 0, at))
   if ("fault" in read) return { fault: `must be "host:port" or "*.host:port", and this host ${read.fault}` }
   if (isWildcard && (read.host.kind !== "name" || read.host.labels.length < 2))
-    return { fault: "has a wildcard above two labels or more, such as *.example.com" }
+    return { fault: "must have two labels or more below its wildcard, such as *.example.com" }
   return { target: { host: read.host, isWildcard, port: Number(port) } }
 }
 

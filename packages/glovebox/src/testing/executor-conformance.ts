@@ -12,23 +12,34 @@ import type { ExecutorSubject } from "./executor-subject.ts"
 import { defineSuite } from "./suite.ts"
 import type { TestRunner } from "./test-runner.ts"
 
+const PARTS = {
+  results: defineResults,
+  languages: defineLanguages,
+  "code files": defineCodeFiles,
+  files: defineFiles,
+  output: defineOutput,
+  streams: defineStreams,
+  timeouts: defineTimeouts,
+  aborts: defineAborts,
+  lifecycle: defineLifecycle,
+  concurrency: defineConcurrency,
+}
+
+/** A part of the suite. */
+export type ConformancePart = keyof typeof PARTS
+
 /**
- * Defines the tests of what every CodeExecutor does, for any test runner.
+ * Defines the tests of what every CodeExecutor does, for any test runner; `only` names parts, for a second way of the
+ * same executor in which the others cannot differ.
  *
  * @example
  * executorConformance({ describe, it, after: afterAll }, { name: "mine", create, languages: ["python"], features })
  */
-export function executorConformance(runner: TestRunner, subject: ExecutorSubject): void {
-  defineSuite(runner, subject, "a code executor", {
-    results: defineResults,
-    languages: defineLanguages,
-    "code files": defineCodeFiles,
-    files: defineFiles,
-    output: defineOutput,
-    streams: defineStreams,
-    timeouts: defineTimeouts,
-    aborts: defineAborts,
-    lifecycle: defineLifecycle,
-    concurrency: defineConcurrency,
-  })
+export function executorConformance(
+  runner: TestRunner,
+  subject: ExecutorSubject,
+  only: readonly ConformancePart[] = Object.keys(PARTS) as ConformancePart[],
+): void {
+  const parts = Object.fromEntries(only.map((part) => [part, PARTS[part]]))
+  defineSuite(runner, subject, "a code executor", parts)
 }

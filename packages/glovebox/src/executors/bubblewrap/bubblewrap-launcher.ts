@@ -1,10 +1,15 @@
+import { release } from "node:os"
 import { GloveboxError } from "../../core/index.ts"
+import { allowListOf } from "../../policy/index.ts"
+import type { SandboxProbeFacts } from "../../probes/index.ts"
 import { Guard } from "../sandbox/guard.ts"
 import { runInitCommand } from "../sandbox/init-command.ts"
 import type { Language } from "../languages.ts"
 import type { EgressControl } from "../sandbox/sandbox-egress.ts"
+import { PROXY_VARIABLES } from "../sandbox/proxy-variables.ts"
 import type { SandboxLauncher } from "../sandbox/sandbox-launcher.ts"
 import type { Sandbox } from "../sandbox/sandbox.ts"
+import { TUNNEL_PORT } from "../sandbox/tunnel.ts"
 import type { BubblewrapOptions } from "./bubblewrap-options.ts"
 import { systemFailure } from "./explain-failure.ts"
 import { type LaunchedSandbox, launchSandbox } from "./launch-sandbox.ts"
@@ -57,6 +62,19 @@ export class BubblewrapLauncher implements SandboxLauncher {
 
   async ranOutOfMemory(sandbox: Sandbox): Promise<boolean> {
     return (await this.#launched.get(sandbox)?.cgroup?.ranOutOfMemory()) ?? false
+  }
+
+  probeFacts(): SandboxProbeFacts {
+    const { fields } = this.#preparation.options.policy
+    const hasTunnel = allowListOf(fields.network) !== undefined
+    return {
+      hasOwnKernel: false,
+      knownEnv: ["LANG", "PYTHONPATH", ...(hasTunnel ? Object.keys(PROXY_VARIABLES) : [])],
+      imageVolumes: [],
+      proxyPort: hasTunnel ? TUNNEL_PORT : undefined,
+      isLocal: true,
+      hostKernel: release(),
+    }
   }
 
   missingProgram(program: string, { name, install }: Language): GloveboxError {

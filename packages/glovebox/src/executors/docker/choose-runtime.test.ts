@@ -12,6 +12,7 @@ function engine(runtimes: EngineInfo["runtimes"], more: Partial<EngineInfo> = {}
     name: "vm",
     operatingSystem: "Debian",
     architecture: "x86_64",
+    kernel: "6.1.0",
     cgroupVersion: "2",
     defaultRuntime: "runc",
     runtimes: { runc: runtime(), ...runtimes },

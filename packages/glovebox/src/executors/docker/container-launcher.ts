@@ -1,5 +1,6 @@
 import { GloveboxError } from "../../core/index.ts"
 import { SandboxPolicy, allowListOf, checkMounts } from "../../policy/index.ts"
+import type { SandboxProbeFacts } from "../../probes/index.ts"
 import type { Language } from "../languages.ts"
 import { type AgentKind, agentCommand } from "../sandbox/agent-command.ts"
 import { AGENT_LEASE_MS } from "../sandbox/agent-lease.ts"
@@ -12,7 +13,7 @@ import type { Sandbox } from "../sandbox/sandbox.ts"
 import { WORKSPACE } from "../sandbox/workspace-folder.ts"
 import { type ChosenRuntime, chooseRuntime } from "./choose-runtime.ts"
 import { compiledAgents } from "./compiled-agents.ts"
-import { containerSpec } from "./container-spec.ts"
+import { type ContainerSpec, containerSpec } from "./container-spec.ts"
 import type { DockerOptions } from "./docker-options.ts"
 import { findEngine } from "./engine-address.ts"
 import type { EngineInfo } from "./engine-info.ts"
@@ -32,6 +33,8 @@ export interface LauncherOptions {
   readonly emit: (event: DockerExecutorEvent) => void
   /** What its containers may reach. */
   readonly egress: EgressControl
+  /** For those who test what each setting is for: changes it, and leaves out the check that it stands. */
+  readonly alter?: ((spec: ContainerSpec) => ContainerSpec) | undefined
   /** Another agent than the plain one, which needs Python too. */
   readonly agent?: AgentProgram | undefined
 }
@@ -96,6 +99,23 @@ export class ContainerLauncher implements SandboxLauncher {
 
   async ranOutOfMemory({ id }: Sandbox): Promise<boolean> {
     return this.#oomWatch.hasSeen(id)
+  }
+
+  probeFacts(): SandboxProbeFacts {
+    const { options } = this.#launcher
+    const hasTunnel = allowListOf(options.policy.fields.network) !== undefined
+    return {
+      hasOwnKernel: this.#runtime.isolation === "userspace-kernel",
+      knownEnv: [
+        ...this.#image.variables,
+        ...(options.functions.length === 0 ? [] : ["PYTHONPATH"]),
+        ...(hasTunnel ? Object.keys(PROXY_VARIABLES) : []),
+      ],
+      imageVolumes: this.#image.volumes,
+      proxyPort: hasTunnel ? TUNNEL_PORT : undefined,
+      isLocal: this.engine.isLocal,
+      hostKernel: this.#info.kernel || undefined,
+    }
   }
 
   missingProgram(program: string, language: Language): GloveboxError {
@@ -241,11 +261,13 @@ export class ContainerLauncher implements SandboxLauncher {
       },
     })
     const { engine } = this
+    const { alter } = this.#launcher
     const { isPodman, architecture } = this.#info
     const container = await launchContainer({
       engine,
       policy: policy.fields,
-      spec,
+      spec: alter ? alter(spec) : spec,
+      isAltered: alter !== undefined,
       kind,
       egress: hasTunnel ? this.#launcher.egress.open() : undefined,
       isPodman,

@@ -24,6 +24,8 @@ export interface EngineKind {
   readonly isPodman?: boolean | undefined
   /** @default any that has a seccomp profile of ours */
   readonly architecture?: string | undefined
+  /** Whether it was altered on purpose, so that a difference is no surprise. @default false */
+  readonly isAltered?: boolean | undefined
 }
 
 /** Reads the effective settings, and refuses a container in which one differs from what was asked. */
@@ -32,7 +34,7 @@ export function effectiveSettings(
   spec: ContainerSpec,
   inspected: Docker.ContainerInspectInfo,
   facts: Facts | undefined,
-  { isPodman = false, architecture }: EngineKind = {},
+  { isPodman = false, architecture, isAltered = false }: EngineKind = {},
 ): EffectiveSettings {
   const engine = readEngine(inspected)
   const kernel = facts && readKernel(facts)
@@ -43,7 +45,7 @@ export function effectiveSettings(
     ...compareMounts(spec, inspected),
     ...(facts ? kernelDifferences(policy, spec, facts, engine.runtime, isPodman) : []),
   ]
-  if (differences.length > 0) {
+  if (differences.length > 0 && !isAltered) {
     const list = differences
       .map(({ setting, asked, effective }) => `${setting} is ${brief(effective)} instead of ${brief(asked)}`)
       .join("; ")

@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto"
 import { once } from "node:events"
+import { readFile } from "node:fs/promises"
 import { type IncomingMessage, type ServerResponse, createServer as createWebServer } from "node:http"
 import { type AddressInfo, type Server, type Socket, createServer } from "node:net"
+import { Readable } from "node:stream"
 import type { EgressLookup } from "../../egress/index.ts"
 import type { PolicyInput } from "../../policy/index.ts"
 import { eventually } from "./hardening.test-kit.ts"
@@ -13,35 +15,54 @@ export interface TestServer extends AsyncDisposable {
   readonly open: ReadonlySet<Socket>
   /** How many ever were. */
   readonly connected: number
-  /** Waits until so many are connected. */
-  whenOpen(count: number): Promise<void>
+  /** How many bytes it was sent, by all. */
+  readonly heard: number
+  /** Waits until nobody is, as the kernel sees it: a server that does not read learns of no end. */
+  whenLeft(): Promise<void>
 }
 
 /** Listens, and ends all its connections with the block that holds it. */
 export async function listening(server: Server): Promise<TestServer> {
+  const all: Socket[] = []
   const open = new Set<Socket>()
-  let connected = 0
   server.on("connection", (socket: Socket) => {
-    connected += 1
+    all.push(socket)
     open.add(socket)
     socket.on("close", () => open.delete(socket))
     socket.on("error", () => {})
   })
   server.listen(0, "127.0.0.1")
   await once(server, "listening")
+  const { port } = server.address() as AddressInfo
   return {
-    port: (server.address() as AddressInfo).port,
+    port,
     open,
     get connected() {
-      return connected
+      return all.length
     },
-    whenOpen: async (count) => eventually(`${count} connections`, async () => open.size === count),
+    get heard() {
+      return all.reduce((sum, { bytesRead }) => sum + bytesRead, 0)
+    },
+    whenLeft: async () => eventually("all are gone", async () => (await connectedTo(port)) === 0),
     [Symbol.asyncDispose]: async () => {
       for (const socket of open) socket.destroy()
       server.close()
       await once(server, "close")
     },
   }
+}
+
+// As the kernel writes TIME_WAIT, CLOSE and LISTEN.
+const NOT_CONNECTED = new Set(["06", "07", "0A"])
+
+/** How many connections the kernel has at a port of this machine. */
+async function connectedTo(port: number): Promise<number> {
+  const lines = (await readFile("/proc/net/tcp", "latin1")).split("\n").slice(1)
+  const place = port.toString(16).toUpperCase().padStart(4, "0")
+  return lines.filter((line) => {
+    const [, local = "", , state = ""] = line.trim().split(/\s+/)
+    return local.endsWith(`:${place}`) && !NOT_CONNECTED.has(state)
+  }).length
 }
 
 /** A server of TCP alone. */
@@ -95,7 +116,7 @@ export function answer(request: IncomingMessage, response: ServerResponse): void
       return
     case "zeros":
       response.setHeader("content-length", count)
-      void pour(response, Number(count))
+      Readable.from(pieces(Number(count))).pipe(response)
       return
     case "upload":
       void receive(request).then((text) => response.end(text))
@@ -113,12 +134,8 @@ export function answer(request: IncomingMessage, response: ServerResponse): void
   }
 }
 
-async function pour(response: ServerResponse, count: number): Promise<void> {
-  for (let left = count; left > 0 && !response.destroyed; left -= PIECE.length) {
-    if (response.write(PIECE.subarray(0, left))) continue
-    await Promise.race([once(response, "drain"), once(response, "close")])
-  }
-  response.end()
+function* pieces(count: number): Generator<Buffer> {
+  for (let left = count; left > 0; left -= PIECE.length) yield PIECE.subarray(0, left)
 }
 
 async function receive(request: IncomingMessage): Promise<string> {
@@ -136,21 +153,16 @@ export const HOST = "index.test"
 
 const lookup: EgressLookup = async () => ["127.0.0.1"]
 
-type Rule = Exclude<PolicyInput["network"], string | undefined> & { allow?: unknown }
-export type ReachedNetwork = Extract<Rule, { allow?: unknown }>
-type AllowedRule = NonNullable<ReachedNetwork["allow"]>[number]
+type Network = Extract<PolicyInput["network"], { idle?: unknown }>
+type Rule = Exclude<NonNullable<Network["allow"]>[number], string>
 
 export interface Reach {
-  readonly network: ReachedNetwork
+  readonly network: Network
   readonly egress: { readonly lookup: EgressLookup }
 }
 
 /** Options that let code reach one port of this machine by a name; `rule` is what more there is to say of it. */
-export function reaching(
-  port: number,
-  rule: Partial<Exclude<AllowedRule, string>> = {},
-  network: Partial<ReachedNetwork> = {},
-): Reach {
+export function reaching(port: number, rule: Omit<Rule, "to"> = {}, network: Network = {}): Reach {
   const to = `${HOST}:${port}`
   return {
     network: {

@@ -3,6 +3,8 @@ export interface EngineInfo {
   readonly name: string
   readonly operatingSystem: string
   readonly architecture: string
+  /** The release of its machine's kernel. */
+  readonly kernel: string
   readonly cgroupVersion: string
   readonly defaultRuntime: string
   /** By name: how the engine starts it. */
@@ -22,6 +24,7 @@ export function readEngineInfo(info: EngineAnswer, version: EngineAnswer): Engin
     name: text(info["Name"]),
     operatingSystem: text(info["OperatingSystem"]),
     architecture: text(info["Architecture"]),
+    kernel: text(info["KernelVersion"]),
     cgroupVersion: text(info["CgroupVersion"]),
     defaultRuntime: text(info["DefaultRuntime"]),
     runtimes: Object.fromEntries(

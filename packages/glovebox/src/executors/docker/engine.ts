@@ -17,6 +17,8 @@ export interface EngineImage {
   readonly id: string
   /** Places it declares as volumes. */
   readonly volumes: readonly string[]
+  /** The names of the variables it sets. */
+  readonly variables: readonly string[]
 }
 
 export interface FoundContainer {
@@ -90,6 +92,7 @@ export class Engine {
         return {
           id: image.Id,
           volumes: Object.keys(image.Config?.Volumes ?? {}),
+          variables: (image.Config?.Env ?? []).map((entry) => entry.split("=", 1)[0] ?? ""),
         }
       } catch (error) {
         if (statusOf(error) === 404) return undefined

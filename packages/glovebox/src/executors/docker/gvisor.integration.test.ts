@@ -19,6 +19,8 @@ import type { DockerCommandLineCodeExecutor } from "./docker-command-line-code-e
 import { madeBy } from "./docker-command.test-kit.ts"
 import type { DockerCommandLineCodeExecutorOptions } from "./docker-options.ts"
 import { HAS_NO_DOCKER, docker, dockerSubject } from "./docker-subject.test-kit.ts"
+import { program } from "./egress-programs.test-kit.ts"
+import { HOST, reaching, sampleBytes, sha256, webServer } from "./egress-servers.test-kit.ts"
 
 const run = promisify(execFile)
 const SCRIPT = fileURLToPath(new URL("../../../../../scripts/engine", import.meta.url))
@@ -132,6 +134,28 @@ describe.skipIf(HAS_NO_DOCKER || !isRoot || !hasRunsc)(
         await using executor = gvisor(options)
         await expectFailure(executor.executeCodeBlocks([print("x")]), "SANDBOX_UNENFORCEABLE", words)
       }
+    })
+
+    it("carries what an allow-list allows, and nothing else", async () => {
+      await using web = await webServer()
+      await using executor = gvisor({ pool: false, ...reaching(web.port) })
+      const { stdout, egress, sandbox } = await succeed(
+        executor,
+        program(`show(fetch("http://${HOST}:${web.port}/hello")); show(fetch("http://evil.test/")[:3])
+data = fetch("http://${HOST}:${web.port}/bytes/1000000")
+show(fetch("http://${HOST}:${web.port}/upload", data))
+try: socket.create_connection(("10.0.0.1", 80), 20)
+except OSError as error: print(error.strerror)
+print([name for _, name in socket.if_nameindex()])`),
+      )
+      expect(stdout).toBe(`hello from ${HOST}:${web.port}
+403
+1000000 ${sha256(sampleBytes(1_000_000))}
+No route to host
+['lo']
+`)
+      expect(egress?.map(({ verdict }) => verdict)).toEqual(["allowed", "denied", "allowed", "allowed"])
+      expect([sandbox.runtime, sandbox.effective?.["network"]]).toEqual(["runsc", "none"])
     })
 
     it("has a pool that gives each call a sandbox of its own, and nothing is left of them", async () => {

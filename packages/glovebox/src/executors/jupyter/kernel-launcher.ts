@@ -1,5 +1,6 @@
 import { GloveboxError } from "../../core/index.ts"
 import { formatBytes } from "../../policy/index.ts"
+import type { SandboxProbeFacts } from "../../probes/index.ts"
 import { ContainerLauncher, type LauncherOptions } from "../docker/container-launcher.ts"
 import type { Language } from "../languages.ts"
 import type { AgentCommandOptions } from "../sandbox/agent-command.ts"
@@ -53,6 +54,10 @@ export class KernelLauncher implements SandboxLauncher {
 
   async ranOutOfMemory(sandbox: Sandbox): Promise<boolean> {
     return this.#containers.ranOutOfMemory(sandbox)
+  }
+
+  probeFacts(): SandboxProbeFacts {
+    return this.#containers.probeFacts()
   }
 
   missingProgram(program: string, language: Language): GloveboxError {

@@ -51,7 +51,7 @@ export class FramedAgent implements SandboxAgent {
   private constructor(channel: Channel, accept: ((client: Duplex) => void) | undefined) {
     this.#channel = channel
     this.#writer = new OrderedWriter(channel)
-    this.#tunnel = accept && new Tunnel({ accept, write: (frame) => channel.write(frame) })
+    this.#tunnel = accept && new Tunnel({ accept, write: (parts) => channel.writeAll(parts) })
   }
 
   /** Waits for the agent's first words; `accept` takes connections of programs, where the agent carries any. */

@@ -46,6 +46,7 @@ export const sandboxOptionFields = {
     })
     .default({}),
   env: z.record(z.string(), z.string().regex(/^[^\0]*$/, "has a NUL character")).optional(),
+  verify: z.literal("claim", `must be "claim", or be left out`).optional(),
   isolation: z.enum(["run", "session"]).default("run"),
   interpreter: z.enum(["ready", "fresh"]).default("ready"),
   pool: z

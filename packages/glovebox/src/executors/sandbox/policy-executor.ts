@@ -24,6 +24,7 @@ export interface PolicyExecutorOptions {
   readonly carry: WorkspaceLimits | undefined
   readonly deleteTmpFiles: boolean
   readonly interpreter?: "ready" | "fresh" | undefined
+  readonly verify?: "claim" | undefined
   readonly functions: readonly PythonFunction[]
   readonly functionsModule: string
   /** Whether `stop()` ends the sandbox of a session. @default true */
@@ -58,7 +59,7 @@ export abstract class PolicyExecutor extends SandboxExecutor {
    */
   tightenNetwork(network: PolicyInput["network"]): void {
     const policy = new SandboxPolicy({ ...this.#policy.toJSON(), network })
-    const wider = this.#policy.diff(policy).filter(({ effect }) => effect !== "narrows")
+    const wider = policy.diff(this.#policy).filter(({ effect }) => effect !== "narrows")
     if (wider.length > 0) {
       const list = wider.map(({ path, to }) => `${path}: ${to}`).join("; ")
       throw new GloveboxError(
@@ -82,7 +83,8 @@ export abstract class PolicyExecutor extends SandboxExecutor {
 
   /** What runs calls in the sandboxes of a launcher. */
   protected async run(launcher: SandboxLauncher, signal: AbortSignal): Promise<RunningExecutor> {
-    const { isolation, pool, carry, workDir, deleteTmpFiles, interpreter, stopContainer } = this.#options
+    const { isolation, pool, carry, workDir, deleteTmpFiles, interpreter, stopContainer, verify } =
+      this.#options
     return SandboxRunner.start(
       {
         launcher,
@@ -95,6 +97,7 @@ export abstract class PolicyExecutor extends SandboxExecutor {
         deletesCodeFiles: deleteTmpFiles,
         prefersReady: interpreter === "ready",
         endsSession: stopContainer,
+        claims: verify === "claim",
       },
       signal,
     )

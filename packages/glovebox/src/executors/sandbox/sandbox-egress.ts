@@ -16,10 +16,15 @@ export class SandboxEgress {
   /** Takes a connection that a program in the sandbox made. */
   readonly accept = (client: Duplex): void => this.#gate.accept(client)
 
-  /** Who hears of connections from now on: the call that runs. What earlier calls did is forgotten. */
-  listen(listener: ((event: EgressEvent) => void) | undefined): void {
-    this.#gate.forget()
+  /** Who hears of connections from now on: the call that runs. */
+  listen(listener: (event: EgressEvent) => void): void {
     this.#listener = listener
+  }
+
+  /** The call is over, and its result has told of what ended; what ends from now on is for the next one to tell. */
+  forget(): void {
+    this.#listener = undefined
+    this.#gate.forget()
   }
 
   records(): EgressRecords {

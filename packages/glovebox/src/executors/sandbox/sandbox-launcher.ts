@@ -1,4 +1,5 @@
 import type { GloveboxError } from "../../core/index.ts"
+import type { SandboxProbeFacts } from "../../probes/index.ts"
 import type { Language } from "../languages.ts"
 import type { Sandbox } from "./sandbox.ts"
 
@@ -10,6 +11,8 @@ export interface SandboxLauncher {
   launch(signal?: AbortSignal): Promise<Sandbox>
   /** Whether a sandbox that is lost was killed for want of memory. */
   ranOutOfMemory(sandbox: Sandbox): Promise<boolean>
+  /** What probes have to know of its sandboxes; without it they cannot be probed when they are taken. */
+  probeFacts?(): SandboxProbeFacts
   /** The error for a program that its sandboxes have not. */
   missingProgram(program: string, language: Language): GloveboxError
   close(): Promise<void>

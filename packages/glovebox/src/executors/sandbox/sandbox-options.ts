@@ -51,6 +51,11 @@ export interface SystemSandboxOptions extends SandboxOptions {
 
   /** Python by fork of an interpreter that is ready, or started anew. @default "ready" */
   readonly interpreter?: "ready" | "fresh" | undefined
+  /**
+   * "claim" attacks each sandbox before code runs in it, with the quick probes of `glovebox verify` that leave no trace,
+   * and refuses one in which an attack works. @default no attack
+   */
+  readonly verify?: "claim" | undefined
   /** Languages to add or replace. */
   readonly languages?: Readonly<Record<string, LanguageOptions>> | undefined
   /** A shell command that runs once in each sandbox, before any code. */

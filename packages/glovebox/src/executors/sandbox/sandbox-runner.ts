@@ -4,6 +4,7 @@ import type { SandboxPolicy } from "../../policy/index.ts"
 import type { CodeResult, SandboxReport } from "../code-result.ts"
 import type { Workspace, WorkspaceLimits } from "../workspace.ts"
 import { type CallEnd, artifactsOf, codeResult, runCall } from "./call.ts"
+import { claimSandbox } from "./claim-sandbox.ts"
 import type { PlannedBlock } from "./plan-blocks.ts"
 import { RunSource } from "./run-source.ts"
 import type { ExecuteCall, RunningExecutor } from "./running-executor.ts"
@@ -33,6 +34,8 @@ export interface SandboxRunnerOptions {
   readonly prefersReady: boolean
   /** Whether a session's sandbox ends with the runner. @default true */
   readonly endsSession?: boolean | undefined
+  /** Whether each sandbox is attacked before code runs in it. @default false */
+  readonly claims?: boolean | undefined
 }
 
 const SETTLE_MS = 1_000
@@ -42,6 +45,7 @@ const SANDBOX_ENDED = "The sandbox was ended, and with it its files and variable
 export class SandboxRunner implements RunningExecutor {
   readonly #options: SandboxRunnerOptions
   readonly #source: SandboxSource
+  readonly #claimed = new WeakSet<Sandbox>()
   // What a call lost that could not say so, because it rejected.
   #untoldLoss: string | undefined
 
@@ -81,6 +85,7 @@ export class SandboxRunner implements RunningExecutor {
     let isAlive = false
     agent.ref(true)
     try {
+      await this.#claim(leased, call.signal)
       this.#checkPrograms(leased.sandbox, call.blocks)
       if (call.flow) {
         call.flow.pause = () => agent.pause()
@@ -93,11 +98,11 @@ export class SandboxRunner implements RunningExecutor {
       return await this.#finish(end, leased, call, startedAt)
     } catch (error) {
       // A session goes on when the agent has ended the block in time.
-      if (this.#options.isolation === "session") isAlive = await this.#settles(agent)
+      if (this.#options.isolation === "session" && !isRefused(error)) isAlive = await this.#settles(agent)
       if (!isAlive) this.#untoldLoss = SANDBOX_ENDED
       throw error
     } finally {
-      leased.sandbox.egress?.listen(undefined)
+      leased.sandbox.egress?.forget()
       agent.ref(false)
       this.#source.release(leased, isAlive)
     }
@@ -106,6 +111,14 @@ export class SandboxRunner implements RunningExecutor {
   async close(): Promise<void> {
     await this.#source.close()
     await this.#options.launcher.close()
+  }
+
+  async #claim({ sandbox, pooled }: LeasedSandbox, signal: AbortSignal): Promise<void> {
+    const { claims, launcher, policy, isolation } = this.#options
+    if (!claims || this.#claimed.has(sandbox)) return
+    const path = isolation === "session" ? "session" : pooled ? "pooled" : "cold"
+    await claimSandbox({ sandbox, launcher, policy: policy().fields, path, signal })
+    this.#claimed.add(sandbox)
   }
 
   async #acquire(signal: AbortSignal): Promise<LeasedSandbox> {
@@ -194,6 +207,10 @@ export class SandboxRunner implements RunningExecutor {
       if (!agent.programs[program]) throw this.#options.launcher.missingProgram(program, language)
     }
   }
+}
+
+function isRefused(error: unknown): boolean {
+  return GloveboxError.is(error, "SANDBOX_NOT_AS_PROMISED")
 }
 
 function egressOf({ egress }: Sandbox): Pick<CodeResult, "egress" | "egressTruncated"> {

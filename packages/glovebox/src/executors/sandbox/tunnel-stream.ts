@@ -1,9 +1,9 @@
 import { Duplex } from "node:stream"
 
 /** How much either side may send before the other has taken it. */
-export const TUNNEL_WINDOW = 256 * 1024
-// Small enough that one connection does not keep the others waiting.
-const PIECE = 48 * 1024
+const TUNNEL_WINDOW = 256 * 1024
+// What a socket gives at once; small enough that one connection does not keep the others waiting.
+const PIECE = 64 * 1024
 
 export interface TunnelStreamEnds {
   /** Sends a part of the connection; resolves when there is room for more. */

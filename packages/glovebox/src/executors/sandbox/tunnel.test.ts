@@ -20,8 +20,8 @@ function tunnel(): {
   const clients: Duplex[] = []
   const made = new Tunnel({
     accept: (client) => clients.push(client),
-    write: (frame) => {
-      const payload = frame.subarray(5)
+    write: (parts) => {
+      const payload = Buffer.concat(parts).subarray(5)
       sent.push({
         id: payload.readUInt32BE(0),
         operation: String.fromCharCode(payload[4]!),

@@ -1,10 +1,11 @@
 import type { Duplex } from "node:stream"
-import { broken, encodeFrame } from "./agent-frames.ts"
+import { broken } from "./agent-frames.ts"
 import { TunnelStream } from "./tunnel-stream.ts"
 
 /** Where programs in a sandbox find the way out, on a loopback of their own. */
 export const TUNNEL_PORT = 3128
 
+const FRAME_HEADER_BYTES = 5
 const HEADER_BYTES = 5
 // The agent itself takes fewer; more were not sent by it.
 const MOST_STREAMS = 4096
@@ -12,8 +13,8 @@ const MOST_STREAMS = 4096
 const MOST_CREDIT = 2 ** 30
 
 export interface TunnelOptions {
-  /** Writes a frame to the agent; resolves when there is room for more. */
-  readonly write: (frame: Buffer) => Promise<void> | undefined
+  /** Writes the parts of a frame to the agent; resolves when there is room for more. */
+  readonly write: (parts: readonly Buffer[]) => Promise<void> | undefined
   /** Takes a connection that a program made. */
   readonly accept: (client: Duplex) => void
 }
@@ -74,9 +75,11 @@ export class Tunnel {
 
   #send(id: number, operation: string, data?: Buffer): Promise<void> | undefined {
     if (this.#isClosed) return undefined
-    const header = Buffer.alloc(HEADER_BYTES)
-    header.writeUInt32BE(id)
-    header.write(operation, 4, "latin1")
-    return this.#options.write(encodeFrame("T", header, ...(data ? [data] : [])))
+    const header = Buffer.alloc(FRAME_HEADER_BYTES + HEADER_BYTES)
+    header.write("T", 0, "latin1")
+    header.writeUInt32BE(HEADER_BYTES + (data?.length ?? 0), 1)
+    header.writeUInt32BE(id, FRAME_HEADER_BYTES)
+    header.write(operation, FRAME_HEADER_BYTES + 4, "latin1")
+    return this.#options.write(data ? [header, data] : [header])
   }
 }

@@ -5,7 +5,7 @@ import { Tunnel } from "./tunnel.ts"
 
 /** The channel of an agent that runs behind `tunnel.mjs`: what both say comes over one stream, and is told apart here. */
 export function tunnelledChannel(outer: Channel, accept: (client: Duplex) => void): Channel {
-  const tunnel = new Tunnel({ accept, write: (frame) => outer.write(frame) })
+  const tunnel = new Tunnel({ accept, write: (parts) => outer.writeAll(parts) })
   const input = new Writable({
     write: (chunk: Buffer, _encoding, done) => void pass(outer, chunk, done),
     destroy: (error, done) => {

@@ -57,7 +57,7 @@ export class WasmLauncher implements SandboxLauncher {
       const agent = await abortable(started.greet(), signal)
       const seen = agent.facts as Facts
       checkWalls(seen)
-      const facts = { effective: effective(seen, this.#command) }
+      const facts = { effective: { ...effective(seen, this.#command), processId: started.pid } }
       return {
         id: started.id,
         agent: preparedAgent(agent, this.#isolation),
@@ -111,6 +111,10 @@ class WasmProcess {
 
   get id(): string {
     return `wasm-${this.#child.pid ?? "none"}`
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid
   }
 
   async greet(): Promise<FramedAgent> {

@@ -1,0 +1,132 @@
+import { randomBytes } from "node:crypto"
+import { Command, InvalidArgumentError, Option } from "commander"
+import type { ChosenExecutor, CreateExecutorOptions } from "../executors/index.ts"
+import { abortable } from "../internal/abortable.ts"
+import { parseDuration } from "../policy/index.ts"
+import {
+  SandboxHttpServer,
+  type SandboxServerOptions,
+  type SandboxSessionOptions,
+  serveSandboxStdio,
+} from "../tools/mcp-server/index.ts"
+import type { CommandOutput } from "./command-output.ts"
+import { watchInterrupts } from "./interrupts.ts"
+import { describeSandbox } from "./mcp-sandbox.ts"
+import { ProgressLine } from "./progress-line.ts"
+import {
+  SANDBOXES,
+  type SandboxOptions,
+  openExecutor,
+  sandboxOption,
+  withSandboxOptions,
+} from "./sandbox-options.ts"
+import { version } from "./version.ts"
+
+interface McpOptions extends SandboxOptions {
+  readonly http?: number
+  readonly isolation?: "run" | "session"
+  readonly idle: number
+  readonly maxSessions: number
+}
+
+const TOKEN_VARIABLE = "GLOVEBOX_MCP_TOKEN"
+const LONGEST_IDLE_MS = 2 ** 31 - 1
+
+/** `glovebox mcp`: the sandbox for any program that speaks MCP. */
+export function mcpCommand(output: CommandOutput): Command {
+  const command = new Command("mcp")
+    .summary("serve the sandbox to MCP clients")
+    .description(
+      "Serve the sandbox by the Model Context Protocol: over stdin and stdout, or on a local port. What code may do is fixed here; a client cannot change it.",
+    )
+  const sandbox = sandboxOption(
+    SANDBOXES.filter((name) => name !== "local"),
+    "where to run code; auto is docker where an engine answers, else wasm",
+  ).default("auto")
+  return withSandboxOptions(command, sandbox)
+    .addOption(
+      new Option(
+        "--isolation <kind>",
+        "a fresh sandbox for each call, in which only files stay; or one for the session (default: run)",
+      ).choices(["run", "session"]),
+    )
+    .option("--http <port>", "listen on 127.0.0.1 in place of stdin; 0 for any port", aPort)
+    .option("--idle <time>", "how long a session outlives its last call", aTime, 30 * 60_000)
+    .option("--max-sessions <count>", "how many sessions there may be with --http", aCount, 8)
+    .addHelpText(
+      "after",
+      `
+With --http clients need the token of ${TOKEN_VARIABLE}, or the one that is made up and
+printed on stderr. Needs the package @modelcontextprotocol/server.`,
+    )
+    .action(async (options: McpOptions) => {
+      using interrupts = watchInterrupts()
+      const { signal } = interrupts
+      try {
+        await serve(options, output, signal)
+      } catch (error) {
+        if (!signal.aborted) throw error
+      }
+      // The usual end of a server is that somebody ends it.
+      output.exitCode = 0
+    })
+}
+
+async function serve(options: McpOptions, output: CommandOutput, signal: AbortSignal): Promise<void> {
+  using progress = new ProgressLine(output.stderr)
+  const at = { output, progress, signal }
+  // Chosen once, so that what cannot work is said now, and later sessions have the same.
+  await using first = await openExecutor(options, moreFor(options), at)
+  const { sandbox } = first.describe()
+  const chosen = { ...options, sandbox }
+  const served: SandboxServerOptions & SandboxSessionOptions = {
+    version: version(),
+    ...describeSandbox(sandbox, first.policy, options.isolation ?? "run"),
+    openExecutor: async ({ workDir }): Promise<ChosenExecutor> =>
+      openExecutor({ ...chosen, workDir }, moreFor(chosen), at),
+    workDir: options.workDir,
+    idleMs: options.idle,
+  }
+  if (options.http === undefined) await serveSandboxStdio({ ...served, signal })
+  else await serveHttp(served, { ...options, port: options.http }, output, signal)
+}
+
+async function serveHttp(
+  served: SandboxServerOptions & SandboxSessionOptions,
+  { port, maxSessions }: { readonly port: number; readonly maxSessions: number },
+  output: CommandOutput,
+  signal: AbortSignal,
+): Promise<void> {
+  const given = process.env[TOKEN_VARIABLE]
+  const token = given ?? randomBytes(32).toString("base64url")
+  await using server = await SandboxHttpServer.start({ ...served, port, token, maxSessions })
+  output.note(
+    `listening at ${server.url}; the token is ${given === undefined ? token : `that of ${TOKEN_VARIABLE}`}`,
+  )
+  await abortable(new Promise(() => {}), signal)
+}
+
+function moreFor({ sandbox, isolation }: Pick<McpOptions, "sandbox" | "isolation">): CreateExecutorOptions {
+  const pool = { pool: { size: 1 }, deleteTmpFiles: true }
+  // A kernel has one way only.
+  const kept = sandbox === "jupyter" ? {} : { isolation }
+  return { ...kept, docker: pool, bubblewrap: pool, wasm: pool, jupyter: { deleteTmpFiles: true } }
+}
+
+function aPort(text: string): number {
+  const port = Number(text)
+  if (/^\d+$/.test(text) && port <= 65_535) return port
+  throw new InvalidArgumentError("Write a port from 0 to 65535.")
+}
+
+function aCount(text: string): number {
+  const count = Number(text)
+  if (/^\d+$/.test(text) && count >= 1 && count <= 1024) return count
+  throw new InvalidArgumentError("Write a number from 1 to 1024.")
+}
+
+function aTime(text: string): number {
+  const ms = parseDuration(text)
+  if (ms !== undefined && ms > 0 && ms <= LONGEST_IDLE_MS) return ms
+  throw new InvalidArgumentError("Write a time such as 30m or 2h, of at most 24 days.")
+}

@@ -1,0 +1,6 @@
+export { formatJunit } from "./format-junit.ts"
+export { formatTable } from "./format-table.ts"
+export { type ListedProbe, listProbes } from "./list-probes.ts"
+export { verify } from "./verify.ts"
+export { VERIFIED_TIERS, type VerifiedTier, type VerifyOptions } from "./verify-options.ts"
+export type { ProbeReport, VerifyMode, VerifyReport } from "./verify-report.ts"

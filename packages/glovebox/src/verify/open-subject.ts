@@ -1,0 +1,24 @@
+import type { Subject } from "./subject.ts"
+import type { ReadVerifyOptions } from "./verify-options.ts"
+
+/** The kind of sandbox that the options ask for; only then is its code loaded. */
+export async function openSubject(options: ReadVerifyOptions): Promise<Subject> {
+  const { sandbox } = options
+  switch (sandbox) {
+    case "docker":
+    case "jupyter": {
+      const { DockerSubject } = await import("./docker-subject.ts")
+      return DockerSubject.open({ ...options, tier: sandbox })
+    }
+    case "bubblewrap": {
+      const { BubblewrapSubject } = await import("./bubblewrap-subject.ts")
+      return new BubblewrapSubject(options)
+    }
+    case "wasm": {
+      const { WasmSubject } = await import("./wasm-subject.ts")
+      return new WasmSubject(options)
+    }
+    default:
+      return sandbox satisfies never
+  }
+}
