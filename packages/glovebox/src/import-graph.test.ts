@@ -48,3 +48,49 @@ describe("the executors' entry", () => {
     expect([...packages].filter((name) => name === "dockerode" || name === "node:child_process")).toEqual([])
   })
 })
+
+describe("the tools' entries", () => {
+  const folders = [
+    "",
+    "ai-sdk/",
+    "code-execution/",
+    "http/",
+    "langchain/",
+    "mcp/",
+    "mcp-server/",
+    "openai-agents/",
+  ]
+
+  it.each(folders)(
+    "tools/%sindex.ts pulls in no vendor library: each is loaded when it is used",
+    (folder) => {
+      const { packages } = importsOf(fileURLToPath(new URL(`tools/${folder}index.ts`, import.meta.url)))
+      const foreign = [...packages].filter((name) => !name.startsWith("node:") && !ALLOWED_PACKAGES.has(name))
+      // A policy can be a file.
+      expect(foreign.filter((name) => name !== "yaml")).toEqual([])
+    },
+  )
+})
+
+describe.each(["models", "memory"])("the entry of %s", (folder) => {
+  const { files, packages } = importsOf(fileURLToPath(new URL(`${folder}/index.ts`, import.meta.url)))
+
+  it("reaches no provider, and pulls in no vendor library", () => {
+    expect([...files].filter((file) => /\/models\/\w+\//.test(file))).toEqual([])
+    const foreign = [...packages].filter((name) => !name.startsWith("node:") && !ALLOWED_PACKAGES.has(name))
+    expect(foreign).toEqual([])
+  })
+})
+
+describe.each(["openai", "anthropic", "ollama", "replay", "cache"])("the model client in %s", (folder) => {
+  const { files, packages } = importsOf(fileURLToPath(new URL(`models/${folder}/index.ts`, import.meta.url)))
+
+  it("imports no other provider, and loads its library when it is used", () => {
+    const others = [...files].filter(
+      (file) => /\/models\/\w+\//.test(file) && !file.includes(`/models/${folder}/`),
+    )
+    expect(others).toEqual([])
+    const foreign = [...packages].filter((name) => !name.startsWith("node:") && !ALLOWED_PACKAGES.has(name))
+    expect(foreign).toEqual([])
+  })
+})

@@ -1,0 +1,5 @@
+export {
+  AnthropicChatCompletionClient,
+  anthropicChatCompletionClientComponent,
+} from "./anthropic-chat-completion-client.ts"
+export type { AnthropicChatCompletionClientOptions } from "./anthropic-options.ts"

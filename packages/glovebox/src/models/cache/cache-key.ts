@@ -1,0 +1,14 @@
+import { createHash } from "node:crypto"
+import type { JsonObject } from "../../core/index.ts"
+import { canonicalJson } from "../../internal/canonical-json.ts"
+import type { ModelRequest } from "../model-request.ts"
+
+// Raised when the meaning of what is stored changes.
+const VERSION = 1
+
+/** A digest of everything that decides on an answer: the model, its options, and the whole request. */
+export function cacheKey(identity: JsonObject, request: ModelRequest): string {
+  return createHash("sha256")
+    .update(canonicalJson([VERSION, identity, request]))
+    .digest("hex")
+}

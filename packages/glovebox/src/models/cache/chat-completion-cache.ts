@@ -1,0 +1,152 @@
+import { type JsonObject, type Logger, silentLogger } from "../../core/index.ts"
+import { abortable } from "../../internal/abortable.ts"
+import type {
+  ChatCompletionClient,
+  CountOptions,
+  CreateOptions,
+  TokenCount,
+} from "../chat-completion-client.ts"
+import { type CreateResult, type RequestUsage, createResultSchema } from "../create-result.ts"
+import type { LLMMessage } from "../messages.ts"
+import type { ModelInfo } from "../model-info.ts"
+import { readRequest } from "../model-request.ts"
+import { UsageMeter } from "../usage-meter.ts"
+import { cacheKey } from "./cache-key.ts"
+import type { CacheStore } from "./cache-store.ts"
+import { MemoryCacheStore } from "./memory-cache-store.ts"
+
+export interface ChatCompletionCacheOptions {
+  /** @default a new MemoryCacheStore */
+  readonly store?: CacheStore | undefined
+  /** Is told when the store fails; the call goes on without it. @default silent */
+  readonly logger?: Logger | undefined
+}
+
+/** A client that asks the one behind it only what it has not been asked before. */
+export class ChatCompletionCache implements ChatCompletionClient {
+  readonly #client: ChatCompletionClient
+  readonly #store: CacheStore
+  readonly #logger: Logger
+  readonly #saved = new UsageMeter()
+
+  constructor(client: ChatCompletionClient, options: ChatCompletionCacheOptions = {}) {
+    this.#client = client
+    this.#store = options.store ?? new MemoryCacheStore()
+    this.#logger = options.logger ?? silentLogger
+  }
+
+  get modelInfo(): ModelInfo {
+    return this.#client.modelInfo
+  }
+
+  get identity(): JsonObject {
+    return this.#client.identity
+  }
+
+  async create(messages: readonly LLMMessage[], options: CreateOptions = {}): Promise<CreateResult> {
+    const key = this.#key(messages, options)
+    const known = await this.#find(key, options.signal)
+    if (known) return known
+    const result = await this.#client.create(messages, options)
+    await this.#keep(key, result)
+    return result
+  }
+
+  /** An answer that is known comes as one piece of text; a new one is kept when its stream has ended. */
+  async *createStream(
+    messages: readonly LLMMessage[],
+    options: CreateOptions = {},
+  ): AsyncGenerator<string | CreateResult, CreateResult> {
+    const key = this.#key(messages, options)
+    const known = await this.#find(key, options.signal)
+    if (known) {
+      if (typeof known.content === "string" && known.content !== "") yield known.content
+      yield known
+      return known
+    }
+    const stream = this.#client.createStream(messages, options)
+    let isOver = false
+    try {
+      for (;;) {
+        const part = await stream.next()
+        if (part.done === true) {
+          isOver = true
+          return part.value
+        }
+        // Before it is passed on: whoever leaves with the result leaves it kept.
+        if (typeof part.value !== "string") await this.#keep(key, part.value)
+        yield part.value
+      }
+    } finally {
+      if (!isOver) await stream.return(undefined as never)
+    }
+  }
+
+  async countTokens(messages: readonly LLMMessage[], options?: CountOptions): Promise<TokenCount> {
+    return this.#client.countTokens(messages, options)
+  }
+
+  async remainingTokens(messages: readonly LLMMessage[], options?: CountOptions): Promise<number> {
+    return this.#client.remainingTokens(messages, options)
+  }
+
+  actualUsage(): RequestUsage {
+    return this.#client.actualUsage()
+  }
+
+  totalUsage(): RequestUsage {
+    const inner = this.#client.totalUsage()
+    const saved = this.#saved.read()
+    return {
+      promptTokens: inner.promptTokens + saved.promptTokens,
+      completionTokens: inner.completionTokens + saved.completionTokens,
+    }
+  }
+
+  /** Closes the client behind it. */
+  async close(): Promise<void> {
+    await this.#client.close()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close()
+  }
+
+  #key(messages: readonly LLMMessage[], options: CreateOptions): string {
+    return cacheKey(this.identity, readRequest(messages, options, this.modelInfo))
+  }
+
+  async #find(key: string, signal: AbortSignal | undefined): Promise<CreateResult | undefined> {
+    signal?.throwIfAborted()
+    let text: string | undefined
+    try {
+      text = await abortable(this.#store.get(key), signal)
+    } catch (error) {
+      signal?.throwIfAborted()
+      this.#logger.warn("The model cache cannot be read", { error })
+      return undefined
+    }
+    const result = text === undefined ? undefined : parse(text)
+    if (!result) return undefined
+    this.#saved.add(result.usage)
+    return { ...result, cached: true }
+  }
+
+  async #keep(key: string, result: CreateResult): Promise<void> {
+    try {
+      await this.#store.set(key, JSON.stringify(result))
+    } catch (error) {
+      // The answer is there and was paid for; that it is asked for again is no reason to lose it.
+      this.#logger.warn("The model cache cannot be written", { error })
+    }
+  }
+}
+
+/** What is kept, if it still is a result; a file that was cut or written by others is none. */
+function parse(text: string): CreateResult | undefined {
+  try {
+    return createResultSchema.safeParse(JSON.parse(text)).data
+  } catch {
+    return undefined
+  }
+}

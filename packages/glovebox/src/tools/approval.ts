@@ -1,0 +1,30 @@
+import { createHash } from "node:crypto"
+import { canonicalJson } from "../internal/canonical-json.ts"
+
+/** How much harm a call can do. */
+export type ToolRisk = "low" | "medium" | "high"
+
+/** A call that waits for somebody's word. */
+export interface ApprovalRequest {
+  readonly tool: string
+  readonly risk: ToolRisk
+  /** As the tool will get them. */
+  readonly arguments: unknown
+  /** Of the tool's name and the arguments: what is approved is this and nothing else. */
+  readonly sha256: string
+  readonly callId: string | undefined
+  readonly signal: AbortSignal
+}
+
+export type ApprovalDecision =
+  /** With arguments, it is those that are approved; they are checked again. */
+  | { readonly approved: true; readonly arguments?: unknown }
+  | { readonly approved: false; readonly reason?: string | undefined }
+
+export type Approve = (request: ApprovalRequest) => ApprovalDecision | Promise<ApprovalDecision>
+
+export function hashCall(tool: string, args: unknown): string {
+  return createHash("sha256")
+    .update(canonicalJson({ tool, arguments: args }))
+    .digest("hex")
+}

@@ -1,0 +1,1 @@
+export { type HttpToolOptions, httpTool } from "./http-tool.ts"

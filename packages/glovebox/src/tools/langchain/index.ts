@@ -1,0 +1,1 @@
+export { type LangChainToolsOptions, langChainTools } from "./lang-chain-tools.ts"

@@ -1,0 +1,1 @@
+export { openAIAgentsTools } from "./open-ai-agents-tools.ts"

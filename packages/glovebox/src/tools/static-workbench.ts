@@ -1,0 +1,103 @@
+import { GloveboxError, type JsonObject, type JsonValue } from "../core/index.ts"
+import { describe } from "../internal/describe.ts"
+import type { ToolSchema } from "../models/index.ts"
+import type { Approve } from "./approval.ts"
+import { type Tool, lastOf } from "./tool.ts"
+import { type ToolOverrides, checkOverrides, overrideTools, unknownToolText } from "./tool-overrides.ts"
+import { type ToolResult, type ToolStreamItem, errorResult } from "./tool-result.ts"
+import type { CallToolOptions, Workbench } from "./workbench.ts"
+
+export interface StaticWorkbenchOptions {
+  /** By a tool's own name: what models see instead. @default {} */
+  readonly overrides?: ToolOverrides | undefined
+  /** Asked for calls that need an approval; without it they are refused with TOOL_APPROVAL_REQUIRED. */
+  readonly approve?: Approve | undefined
+}
+
+/** A workbench of tools that do not change. */
+export class StaticWorkbench implements Workbench {
+  readonly #tools: ReadonlyMap<string, { readonly tool: Tool; readonly schema: ToolSchema }>
+  readonly #approve: Approve | undefined
+
+  constructor(tools: readonly Tool[], { overrides = {}, approve }: StaticWorkbenchOptions = {}) {
+    const byName = new Map(tools.map((tool) => [tool.name, tool]))
+    checkOverrides(overrides, [...byName.keys()])
+    const listed = overrideTools(
+      tools.map(({ schema }) => schema),
+      overrides,
+    )
+    this.#tools = new Map(
+      [...listed].flatMap(([name, { schema, original }]) => {
+        const tool = byName.get(original)
+        return tool ? [[name, { tool, schema }]] : []
+      }),
+    )
+    this.#approve = approve
+  }
+
+  async start(): Promise<void> {}
+  async stop(): Promise<void> {}
+  async reset(): Promise<void> {}
+
+  async listTools(): Promise<readonly ToolSchema[]> {
+    return [...this.#tools.values()].map(({ schema }) => schema)
+  }
+
+  async callTool(name: string, args?: unknown, options: CallToolOptions = {}): Promise<ToolResult> {
+    return lastOf(this.callToolStream(name, args, options))
+  }
+
+  async *callToolStream(
+    name: string,
+    args?: unknown,
+    { signal, callId, approve = this.#approve }: CallToolOptions = {},
+  ): AsyncGenerator<ToolStreamItem, ToolResult, undefined> {
+    signal?.throwIfAborted()
+    const found = this.#tools.get(name)
+    if (!found) {
+      const result = errorResult(name, unknownToolText(name, [...this.#tools.keys()]))
+      yield result
+      return result
+    }
+    let result: ToolResult | undefined
+    for await (const item of found.tool.stream(args, { signal, callId, approve })) {
+      // The model knows it by this name.
+      const renamed = { ...item, name }
+      if (renamed.type === "ToolResult") result = renamed
+      yield renamed
+    }
+    if (result) return result
+    throw new GloveboxError("TOOL_FAILED", `Tool ${name} ended without a result.`)
+  }
+
+  async saveState(): Promise<JsonObject> {
+    const tools: Record<string, JsonValue> = {}
+    for (const { tool } of this.#tools.values()) {
+      const state = await tool.saveState()
+      if (state !== undefined) tools[tool.name] = state
+    }
+    return { type: "StaticWorkbenchState", tools }
+  }
+
+  async loadState(state: JsonObject): Promise<void> {
+    const { type, tools } = state
+    if (type !== "StaticWorkbenchState" || typeof tools !== "object" || tools === null) {
+      throw new GloveboxError("STATE_INVALID", `${describe(state)} is no state of a static workbench.`)
+    }
+    const byName = new Map([...this.#tools.values()].map(({ tool }) => [tool.name, tool]))
+    for (const [name, saved] of Object.entries(tools)) {
+      const tool = byName.get(name)
+      if (!tool) {
+        throw new GloveboxError("STATE_INVALID", `There is a state for tool ${name}, and no such tool.`)
+      }
+      await tool.loadState(saved)
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {}
+}
+
+/** A workbench of these tools. */
+export function staticWorkbench(tools: readonly Tool[], options?: StaticWorkbenchOptions): StaticWorkbench {
+  return new StaticWorkbench(tools, options)
+}

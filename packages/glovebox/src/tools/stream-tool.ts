@@ -1,0 +1,143 @@
+import { GloveboxError } from "../core/index.ts"
+import { abortable } from "../internal/abortable.ts"
+import { errorMessage } from "../internal/error-message.ts"
+import { formatIssues } from "../internal/format-issues.ts"
+import { type Approve, hashCall } from "./approval.ts"
+import { toContent, toContents } from "./to-contents.ts"
+import type { ToolDefinition } from "./tool-definition.ts"
+import { type ToolResult, type ToolStreamItem, errorResult } from "./tool-result.ts"
+
+export interface RunToolOptions {
+  /** Ends the call, which then rejects with the signal's reason. */
+  readonly signal?: AbortSignal | undefined
+  readonly callId?: string | undefined
+  /** Asked when the tool needs an approval; without it such a call is refused. */
+  readonly approve?: Approve | undefined
+}
+
+/** Calls a tool: yields what it tells while it runs and, as the last item, its result. */
+export async function* streamTool(
+  definition: ToolDefinition,
+  given: unknown,
+  { signal, callId, approve }: RunToolOptions,
+): AsyncGenerator<ToolStreamItem, ToolResult, undefined> {
+  signal?.throwIfAborted()
+  const left = new AbortController()
+  const inner = signal ? AbortSignal.any([signal, left.signal]) : left.signal
+  try {
+    const result = yield* call(definition, given, { signal: inner, callId, approve })
+    yield result
+    return result
+  } finally {
+    left.abort(new GloveboxError("TOOL_FAILED", "The loop over the tool's stream was left."))
+  }
+}
+
+type Call = RunToolOptions & { readonly signal: AbortSignal }
+
+async function* call(
+  definition: ToolDefinition,
+  given: unknown,
+  options: Call,
+): AsyncGenerator<ToolStreamItem, ToolResult, undefined> {
+  const { name } = definition.schema
+  const checked = await checkArguments(definition, given ?? {}, options)
+  if ("refusal" in checked) return checked.refusal
+  const approved = await askApproval(definition, checked.value, options)
+  if ("refusal" in approved) return approved.refusal
+  try {
+    const result = yield* execute(definition, approved.value, options)
+    return result
+  } catch (error) {
+    // Whoever ended the call is told so, and not of what came of it.
+    options.signal.throwIfAborted()
+    if (definition.errorChoice(error) === "result") return errorResult(name, failureText(error))
+    throw new GloveboxError("TOOL_FAILED", `Tool ${name} failed: ${failureText(error)}`, { cause: error })
+  }
+}
+
+type Checked = { readonly value: unknown } | { readonly refusal: ToolResult }
+
+async function checkArguments(
+  { schema, check }: ToolDefinition,
+  given: unknown,
+  { signal }: Call,
+): Promise<Checked> {
+  const checked = await abortable(check(given), signal)
+  if (!checked.issues) return { value: checked.value }
+  const text = `The arguments of ${schema.name} are not valid: ${formatIssues(checked.issues)}. Correct them and call it again.`
+  return { refusal: errorResult(schema.name, text) }
+}
+
+async function askApproval(definition: ToolDefinition, args: unknown, options: Call): Promise<Checked> {
+  const { name } = definition.schema
+  const { signal, callId, approve } = options
+  if (!(await abortable(Promise.resolve(definition.needsApproval(args)), signal))) return { value: args }
+  if (!approve) {
+    throw new GloveboxError(
+      "TOOL_APPROVAL_REQUIRED",
+      `Tool ${name} needs an approval for this call, and there is nobody to ask. Pass approve to whatever calls it.`,
+    )
+  }
+  const request = {
+    tool: name,
+    risk: definition.risk,
+    arguments: args,
+    sha256: hashCall(name, args),
+    callId,
+    signal,
+  }
+  const decision: unknown = await abortable(Promise.resolve(approve(request)), signal)
+  const { approved, reason, arguments: edited } = (decision ?? {}) as Readonly<Record<string, unknown>>
+  // Anything but a plain yes is a no.
+  if (approved !== true) {
+    const why = typeof reason === "string" ? ` Reason: ${reason}` : ""
+    return { refusal: errorResult(name, `The call of ${name} was not approved. Do not try it again.${why}`) }
+  }
+  if (edited === undefined) return { value: args }
+  return checkArguments(definition, edited, options)
+}
+
+async function* execute(
+  { schema: { name }, execute: run }: ToolDefinition,
+  args: unknown,
+  { signal, callId }: Call,
+): AsyncGenerator<ToolStreamItem, ToolResult, undefined> {
+  let returned: unknown = await abortable(Promise.resolve(run(args, { signal, callId })), signal)
+  if (isAsyncGenerator(returned)) {
+    const stream = returned
+    let isDone = false
+    try {
+      for (;;) {
+        const next = await abortable(stream.next(), signal)
+        isDone = next.done === true
+        if (next.done === true) {
+          returned = next.value
+          break
+        }
+        yield { type: "ToolChunk", name, content: toContent(next.value) }
+      }
+    } finally {
+      // Not waited for: it may hang in the very wait that was ended.
+      if (!isDone) stream.return(undefined).catch(() => {})
+    }
+  }
+  return isToolResult(returned)
+    ? { ...returned, name }
+    : { type: "ToolResult", name, result: toContents(returned), isError: false }
+}
+
+function isAsyncGenerator(value: unknown): value is AsyncGenerator {
+  return typeof value === "object" && value !== null && Symbol.asyncIterator in value && "next" in value
+}
+
+function isToolResult(value: unknown): value is ToolResult {
+  return typeof value === "object" && value !== null && "type" in value && value.type === "ToolResult"
+}
+
+// A group of errors says nothing itself.
+function failureText(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(failureText).join("; ")
+  const text = errorMessage(error)
+  return text === "" ? "It failed without saying why." : text
+}

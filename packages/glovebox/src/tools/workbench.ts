@@ -1,0 +1,40 @@
+import type { JsonObject } from "../core/index.ts"
+import type { ToolSchema } from "../models/index.ts"
+import type { Approve } from "./approval.ts"
+import type { ToolResult, ToolStreamItem } from "./tool-result.ts"
+
+export interface CallToolOptions {
+  /** Ends the call, which then rejects with the signal's reason. */
+  readonly signal?: AbortSignal | undefined
+  /** The id that the model gave the call. */
+  readonly callId?: string | undefined
+  /** Asked when the tool needs an approval. @default the workbench's own */
+  readonly approve?: Approve | undefined
+}
+
+/** Tools that belong together and share what they need; which they are may change from one listing to the next. */
+export interface Workbench extends AsyncDisposable {
+  /** Makes everything ready; the first use does it too. */
+  start(options?: { readonly signal?: AbortSignal | undefined }): Promise<void>
+  /** Ends what is running. It can be started again. */
+  stop(): Promise<void>
+  /** Forgets what calls have left behind. */
+  reset(): Promise<void>
+  listTools(options?: { readonly signal?: AbortSignal | undefined }): Promise<readonly ToolSchema[]>
+  /** Calls a tool by the name it is listed under. No such tool, or one that fails, is a result with `isError`. */
+  callTool(name: string, args?: unknown, options?: CallToolOptions): Promise<ToolResult>
+  /** The same, with what the tool tells before; the result is the last item, and leaving the loop ends the call. */
+  callToolStream(
+    name: string,
+    args?: unknown,
+    options?: CallToolOptions,
+  ): AsyncGenerator<ToolStreamItem, ToolResult, undefined>
+  saveState(): Promise<JsonObject>
+  loadState(state: JsonObject): Promise<void>
+}
+
+/** Another name or description for a tool, as models see it. */
+export interface ToolOverride {
+  readonly name?: string | undefined
+  readonly description?: string | undefined
+}
