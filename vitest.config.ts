@@ -8,14 +8,15 @@ const integration = (paths: readonly string[]): string[] => paths.map((path) => 
 const executors = "packages/glovebox/src/executors"
 
 // Tests that make nothing an engine's others could see: they run beside those that do, which wait for it half of the time.
-const processes = integration(
-  [
-    ...["bubblewrap", "local", "wasm"].map((tier) => `${executors}/${tier}`),
-    "packages/glovebox/agents",
-    "packages/glovebox/test",
-    "bench",
-  ].map((folder) => `${folder}/**/*`),
-)
+const processes = integration([
+  ...["bubblewrap", "local", "wasm"].map((tier) => `${executors}/${tier}/**/*`),
+  "packages/glovebox/src/{models,tools,memory}/**/*",
+  "packages/glovebox/src/cli/mcp-command",
+  "packages/glovebox/agents/**/*",
+  "packages/glovebox/test/**/*",
+  "examples/docs/**/*",
+  "bench/**/*",
+])
 // Tests that no other executor may start beside, because each start clears away what dead processes left.
 const exclusive = integration([
   "scripts/*",

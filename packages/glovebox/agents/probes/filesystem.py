@@ -41,11 +41,11 @@ def read_outside(paths, secret):
 
 
 @attack
-def other_processes():
+def other_processes(only):
     """The root, folder and files of processes that are not the program's own."""
     found = []
     for name in os.listdir("/proc"):
-        if not name.isdigit() or int(name) in (os.getpid(), OWN):
+        if not name.isdigit() or int(name) in (os.getpid(), OWN) or (only and name not in only):
             continue
         for leaf in ("root", "cwd", "fd/0", "fd/1", "mem"):
             path = "/proc/%s/%s" % (name, leaf)

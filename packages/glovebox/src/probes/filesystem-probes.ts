@@ -69,6 +69,8 @@ export const FILESYSTEM_PROBES: readonly Probe[] = [
     title: "reach the root, folder, files and memory of other processes through /proc",
     why: "the agent is a process of the same user: who reaches into it speaks in its place",
     attack: "other_processes",
+    // A kernel of Jupyter's is the code's own process.
+    given: ({ facts }) => ({ only: facts.tier === "jupyter" ? ["1"] : [] }),
     expects: reachesAgent,
     weakened: ALL_POWERS,
     quick: true,
