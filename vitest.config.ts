@@ -12,6 +12,7 @@ const processes = integration([
   ...["bubblewrap", "local", "wasm"].map((tier) => `${executors}/${tier}/**/*`),
   "packages/glovebox/src/{models,tools,memory}/**/*",
   "packages/glovebox/src/cli/mcp-command",
+  "packages/glovebox/src/verify/{wasm,bubblewrap}",
   "packages/glovebox/agents/**/*",
   "packages/glovebox/test/**/*",
   "examples/docs/**/*",
@@ -21,6 +22,7 @@ const processes = integration([
 const exclusive = integration([
   "scripts/*",
   `${executors}/docker/{owners,engines}`,
+  "packages/glovebox/src/verify/engine-restart",
   "packages/glovebox/src/cli/gc-command",
 ])
 // Long tests that look at nothing but their own containers.

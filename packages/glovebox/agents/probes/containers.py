@@ -10,6 +10,15 @@ def shared_mounts(places, planted=""):
     return allowed("tied to another's: " + ", ".join(found)) if found else blocked("%d mounts, each for itself" % len(places))
 
 
+@attack
+def kept_on_disk(place):
+    """Whether a place is of a disk, and not of memory that goes with the sandbox."""
+    kinds = [mount["kind"] for mount in mounts() if mount["place"] == place]
+    if not kinds:
+        return allowed("%s is of the root" % place)
+    return blocked("%s is a tmpfs" % place) if kinds[-1] == "tmpfs" else allowed("%s is of another file system: %s" % (place, kinds[-1]))
+
+
 def parent_of(pid):
     return int(status_fields(pid).get("PPid", "0"))
 

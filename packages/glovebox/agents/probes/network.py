@@ -110,12 +110,13 @@ def names(name, servers):
     question = b"\x12\x34\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00"
     question += b"".join(bytes([len(label)]) + label.encode() for label in name.split(".")) + b"\0\0\1\0\1"
     listed = [line.split()[1] for line in read_or("/etc/resolv.conf").splitlines() if line.startswith("nameserver") and len(line.split()) > 1]
-    for server in dict.fromkeys(listed + servers):
+    places = [(server, 53) for server in listed] + [tuple(server) for server in servers]
+    for server, port in dict.fromkeys(places):
 
-        def ask(server=server):
+        def ask(server=server, port=port):
             with socket.socket(socket.AF_INET6 if ":" in server else socket.AF_INET, socket.SOCK_DGRAM) as one:
                 one.settimeout(1)
-                one.connect((server, 53))
+                one.connect((server, port))
                 one.send(question)
                 one.recv(512)
 
@@ -125,7 +126,7 @@ def names(name, servers):
             found = blocked("no answer")
         if "timed out" in found[1]:
             found = blocked("no answer")
-        findings.append((server, found))
+        findings.append(("%s port %d" % (server, port), found))
     return first_allowed(findings)
 
 

@@ -1,4 +1,7 @@
 import { once } from "node:events"
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { buildCommand, ended, glovebox, startGlovebox } from "./glovebox.test-kit.ts"
 import {
@@ -135,6 +138,31 @@ describe("glovebox mcp", () => {
     expect(await at.call("run_code", { code: "echo hi", language: "sh" })).toMatchObject({ isError: true })
   })
 
+  it("reads its policy once, which a caller who can write the file therefore cannot change", async () => {
+    const workDir = await mkdtemp(join(tmpdir(), "glovebox-work-"))
+    const policy = join(workDir, "policy.json")
+    await writeFile(policy, JSON.stringify({ limits: { wall: "1s" } }))
+    try {
+      await using at = await startMcp(
+        "--sandbox",
+        "wasm",
+        "--policy",
+        policy,
+        "--work-dir",
+        workDir,
+        "--idle",
+        "300ms",
+      )
+      await at.call("write_file", { path: "policy.json", content: '{"limits":{"wall":"60s"}}' })
+      const listing = async (): Promise<string> => textOf(await at.call("list_files"))
+      // Each look is a call, which an idle session outlives only when the next comes late.
+      await expect.poll(listing, { timeout: 30_000, interval: 600 }).toContain("a new one made")
+      expect(textOf(await at.call("run_code", { code: "while True: pass" }))).toContain("it may run for 1s")
+    } finally {
+      await rm(workDir, { recursive: true })
+    }
+  })
+
   it("ends an idle session with its files, and says so with the next call", async () => {
     const before = await sessionFolders()
     await using at = await startMcp("--sandbox", "wasm", "--idle", "500ms")
@@ -175,7 +203,10 @@ describe("glovebox mcp", () => {
     )
     await expect.poll(sessionFolders, { timeout: 30_000 }).toHaveLength(before.length + 1)
     child.stdin.end()
-    expect(await closed).toMatchObject({ code: 0, stderr: "" })
+    const { stdout, ...end } = await closed
+    expect(end).toEqual({ code: 0, stderr: "" })
+    // Nothing but the protocol.
+    for (const line of stdout.trim().split("\n")) expect(JSON.parse(line)).toMatchObject({ jsonrpc: "2.0" })
     expect(await sessionFolders()).toEqual(before)
   })
 

@@ -78,12 +78,13 @@ async function serve(options: McpOptions, output: CommandOutput, signal: AbortSi
   // Chosen once, so that what cannot work is said now, and later sessions have the same.
   await using first = await openExecutor(options, moreFor(options), at)
   const { sandbox } = first.describe()
-  const chosen = { ...options, sandbox }
+  // Read once too: a file in the work folder could be written by the very callers that it binds.
+  const chosen = { ...options, sandbox, policy: undefined, image: undefined, timeout: undefined }
   const served: SandboxServerOptions & SandboxSessionOptions = {
     version: version(),
     ...describeSandbox(sandbox, first.policy, options.isolation ?? "run"),
     openExecutor: async ({ workDir }): Promise<ChosenExecutor> =>
-      openExecutor({ ...chosen, workDir }, moreFor(chosen), at),
+      openExecutor({ ...chosen, workDir }, { ...moreFor(chosen), policy: first.policy }, at),
     workDir: options.workDir,
     idleMs: options.idle,
   }

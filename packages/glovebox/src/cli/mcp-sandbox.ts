@@ -2,7 +2,7 @@ import { TIER_NOTES } from "../executors/factory/tier-notes.ts"
 import { type SandboxPolicy, type Tier, allowListOf, formatBytes, formatDuration } from "../policy/index.ts"
 import type { SandboxServerOptions } from "../tools/mcp-server/index.ts"
 
-type Description = Pick<SandboxServerOptions, "about" | "languages" | "hasShell" | "lasting">
+type Description = Pick<SandboxServerOptions, "about" | "languages" | "hasShell" | "lasting" | "hasNetwork">
 
 const ANY_LANGUAGE = ["python", "bash", "javascript", "typescript"] as const
 
@@ -24,6 +24,7 @@ export function describeSandbox(
     languages: languagesOf(sandbox),
     hasShell: sandbox !== "wasm",
     lasting: lastingOf(sandbox, isolation),
+    hasNetwork: hasNetwork(policy),
   }
 }
 
@@ -41,9 +42,14 @@ function lastingOf(sandbox: Tier, isolation: "run" | "session"): string {
     : "Files stay for later calls, those that were installed too; variables do not."
 }
 
-function networkOf({ fields }: SandboxPolicy): string {
-  const list = allowListOf(fields.network)
-  if (!list || list.allow.length === 0) return "There is no network."
+function hasNetwork({ fields: { network } }: SandboxPolicy): boolean {
+  return network !== "none" && allowListOf(network)?.allow.length !== 0
+}
+
+function networkOf(policy: SandboxPolicy): string {
+  if (!hasNetwork(policy)) return "There is no network."
+  const list = allowListOf(policy.fields.network)
+  if (!list) return "The network is open: nothing bounds what code reaches."
   const hosts = list.allow.map((rule) => (typeof rule === "string" ? rule : rule.to)).join(", ")
   return `The network reaches ${hosts}, and nothing else.`
 }

@@ -48,6 +48,9 @@ describe("glovebox verify", () => {
       [["--quick", "--full"], "cannot be used with"],
       [["--only", "fs.write-root,"], "an empty name"],
       [["--only", "fs.writeroot"], "did you mean fs.write-root?"],
+      [["--preset", "none"], "Allowed choices are autogen-default"],
+      [["--preset", "autogen-default", "--list"], "cannot be used with"],
+      [["--preset", "autogen-default", "--sandbox", "wasm"], "is of containers"],
     ] as const
     for (const [args, message] of wrong) {
       err.length = 0

@@ -4,10 +4,16 @@ import { errorMessage } from "../internal/error-message.ts"
 import { SandboxPolicy, loadPolicy } from "../policy/index.ts"
 import { PATHS, type SandboxPath } from "../probes/index.ts"
 import {
+  PRESETS,
+  type Preset,
   VERIFIED_TIERS,
   type VerifiedTier,
+  type Paint,
   type VerifyMode,
+  type VerifyOptions,
   type VerifyReport,
+  comparePreset,
+  formatComparison,
   formatJunit,
   formatTable,
   listProbes,
@@ -28,6 +34,7 @@ interface VerifyCommandOptions {
   readonly full?: true
   readonly only?: string
   readonly list?: true
+  readonly preset?: Preset
   readonly json?: true
   readonly junit?: string
   readonly dockerHost?: string
@@ -60,6 +67,11 @@ export function verifyCommand(output: CommandOutput): Command {
     )
     .option("--only <ids>", "these probes, with commas between")
     .option("--list", "print the probes, and run none")
+    .addOption(
+      new Option("--preset <name>", "also attack containers with the settings of others, and show both")
+        .choices(Object.keys(PRESETS))
+        .conflicts(["list", "junit"]),
+    )
   return withEngineOptions(command)
     .option("--json", "print the report as one JSON object")
     .option("--junit <file>", "write the report as JUnit XML too")
@@ -93,7 +105,7 @@ async function runVerify(
   using progress = new ProgressLine(output.stderr)
   progress.show("making the sandbox")
   let done = 0
-  const report = await verify(policy, {
+  const settings = {
     ...chosen,
     dockerHost,
     dockerContext,
@@ -103,11 +115,21 @@ async function runVerify(
       done += 1
       progress.show(`${done} probes done, the last of them ${id}`)
     },
-  })
+  } satisfies VerifyOptions
+  const paint: Paint = (style, text) => output.stdout.style(style, text)
+  if (options.preset !== undefined) {
+    const comparison = await comparePreset(policy, { ...settings, preset: options.preset })
+    progress.clear()
+    output.print(options.json ? JSON.stringify(comparison) : formatComparison(comparison, paint))
+    // What others let through is what is shown, and no failure.
+    output.exitCode = comparison.glovebox.pass ? 0 : EXIT_FAILED
+    return
+  }
+  const report = await verify(policy, settings)
   progress.clear()
   if (options.junit !== undefined) await writeReport(options.junit, report)
   if (options.json) output.print(JSON.stringify(report))
-  else output.print(formatTable(report, (style, text) => output.stdout.style(style, text)))
+  else output.print(formatTable(report, paint))
   output.exitCode = report.pass ? 0 : EXIT_FAILED
 }
 

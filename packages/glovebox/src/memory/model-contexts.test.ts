@@ -84,6 +84,21 @@ describe("BufferedChatCompletionContext", () => {
   })
 })
 
+describe("a context whose calls are answered late", () => {
+  const late = [user("1"), call("a"), user("2"), result("a"), user("3")]
+
+  it.each([1, 2, 3, 4, 5])("shows none or all of them with %i messages", async (bufferSize) => {
+    const shown = await (await fill(new BufferedChatCompletionContext({ bufferSize }), late)).getMessages()
+    expect(shown).toEqual(bufferSize < 4 ? [user("3")] : late.slice(-bufferSize))
+  })
+
+  it("tells calls with the same id apart, and leaves out results of others", async () => {
+    const twice = [call("a"), result("a"), user("1"), result("x"), call("a"), result("a")]
+    const context = await fill(new BufferedChatCompletionContext({ bufferSize: 3 }), twice)
+    expect(await context.getMessages()).toEqual([user("1"), call("a"), result("a")])
+  })
+})
+
 describe("HeadAndTailChatCompletionContext", () => {
   it("shows the first and the last, and says how many are not shown", async () => {
     const context = await fill(new HeadAndTailChatCompletionContext({ headSize: 2, tailSize: 2 }), talk)

@@ -5,6 +5,7 @@ import type {
   CreateOptions,
   TokenCount,
 } from "./chat-completion-client.ts"
+import { clientClosed } from "./client-closed.ts"
 import type { ReadClientSettings } from "./client-settings.ts"
 import type { CreateResult, RequestUsage } from "./create-result.ts"
 import type { LLMMessage } from "./messages.ts"
@@ -34,7 +35,8 @@ export abstract class BackendClient implements ChatCompletionClient {
   }
 
   get identity(): JsonObject {
-    return this.#backend.identity
+    // The family decides on how messages are written and answers are read.
+    return { ...this.#backend.identity, family: this.modelInfo.family }
   }
 
   async create(messages: readonly LLMMessage[], options: CreateOptions = {}): Promise<CreateResult> {
@@ -61,10 +63,11 @@ export abstract class BackendClient implements ChatCompletionClient {
   ): AsyncGenerator<string | CreateResult, CreateResult> {
     const request = readRequest(messages, options, this.modelInfo)
     using call = this.#open(options.signal)
-    let hasBegun = false
+    let hasSpoken = false
     try {
       for (let attempt = 1; ; attempt += 1) {
         const parts = this.#backend.stream(request, call.signal)
+        let hasBegun = false
         try {
           for (;;) {
             const idleMs = hasBegun ? this.#settings.idleTimeoutMs : undefined
@@ -75,11 +78,13 @@ export abstract class BackendClient implements ChatCompletionClient {
               return part.value
             }
             hasBegun = true
-            if (part.value !== "") yield part.value
+            if (part.value === "") continue
+            hasSpoken = true
+            yield part.value
           }
         } catch (error) {
-          // What was said cannot be taken back, so that a stream that has begun is not tried again.
-          await this.#beforeRetry(error, call, hasBegun ? Number.POSITIVE_INFINITY : attempt)
+          // What was said cannot be taken back, so that a stream that has spoken is not tried again.
+          await this.#beforeRetry(error, call, hasSpoken ? Number.POSITIVE_INFINITY : attempt)
         } finally {
           parts.return(undefined as never).catch(() => {})
         }
@@ -115,7 +120,7 @@ export abstract class BackendClient implements ChatCompletionClient {
 
   async close(): Promise<void> {
     this.#isClosed = true
-    for (const call of this.#calls) call.end(closed())
+    for (const call of this.#calls) call.end(clientClosed())
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -123,7 +128,7 @@ export abstract class BackendClient implements ChatCompletionClient {
   }
 
   #open(signal: AbortSignal | undefined): OpenCall {
-    if (this.#isClosed) throw closed()
+    if (this.#isClosed) throw clientClosed()
     const call = new OpenCall(this.#settings.timeoutMs, signal)
     this.#calls.add(call)
     return call
@@ -133,14 +138,12 @@ export abstract class BackendClient implements ChatCompletionClient {
   async #beforeRetry(error: unknown, call: OpenCall, attempt: number): Promise<void> {
     call.signal.throwIfAborted()
     if (GloveboxError.is(error)) throw error
+    // Libraries put what a provider of tokens throws into an error of their own.
+    if (error instanceof Error && GloveboxError.is(error.cause)) throw error.cause
     const failure = this.#backend.failureOf(error)
     const waitMs = retryPauseMs(failure, attempt, this.#settings.retryDelayMs)
     const mayRetry = attempt <= this.#settings.maxRetries && isRetryable(failure) && waitMs < call.remainingMs
     if (!mayRetry) throw failureError(failure, this.#backend.context, Number.isFinite(attempt) ? attempt : 1)
     await pause(waitMs, call.signal)
   }
-}
-
-function closed(): GloveboxError {
-  return new GloveboxError("MODEL_CLIENT_CLOSED", "The model client is closed. Make a new one.")
 }

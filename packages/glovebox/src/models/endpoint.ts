@@ -22,5 +22,6 @@ function invalid(message: string): GloveboxError {
 }
 
 function withoutUser(text: string): string {
-  return text.replace(/[^/@]*@/, "")
+  // Up to the last @, because a password may have slashes in it; and a query may have a key.
+  return text.replace(/^([a-z][\w+.-]*:\/\/)?[^]*@/i, "$1").replace(/[?#][^]*$/, "")
 }

@@ -23,8 +23,8 @@ export interface FailureContext {
   readonly provider: string
   readonly endpoint: string
   readonly model: string
-  /** What must not appear. */
-  readonly secrets: readonly string[]
+  /** What must not appear; a function, because a token may come later. */
+  readonly secrets: () => readonly string[]
 }
 
 const LOST = new Set([
@@ -51,7 +51,8 @@ export function failureError(
   attempts: number,
 ): GloveboxError {
   const { provider, endpoint, model } = context
-  const said = redact(tidy(failure.message), context.secrets)
+  // Before it is cut: half of a key would not be recognized.
+  const said = tidy(redact(failure.message, context.secrets()))
   const tried = attempts > 1 ? ` after ${attempts} attempts` : ""
   const [code, message] = words(failure, said, { provider, endpoint, model, tried })
   // The library's own error would carry headers and bodies, keys among them.
@@ -93,7 +94,7 @@ function words(
   if (status === 404 && failure.isForeign === true) {
     return [
       "MODEL_ENDPOINT_INVALID",
-      `No ${provider} API answers at ${endpoint} (404): ${said}. Correct baseURL.`,
+      `${provider} has nothing of its API at ${endpoint} (404): ${said}. Correct baseURL.`,
     ]
   }
   if (status === 404) return ["MODEL_UNKNOWN", `${provider} has no model "${model}" (404): ${said}`]
@@ -111,7 +112,7 @@ function words(
 const MAX_SAID = 500
 
 function tidy(message: string): string {
-  const line = message.replace(/\s+/g, " ").trim()
+  const line = message.replace(/[\s\p{Cc}]+/gu, " ").trim()
   // A page of HTML says nothing in its first line.
   if (/^(?:\d{3} )?<(?:!doctype|html)/i.test(line)) return `a page, ${shorten(line)}`
   const short = line.length > MAX_SAID ? `${line.slice(0, MAX_SAID)}…` : line

@@ -41,7 +41,8 @@ export function readRequest(
   if (error) throw invalid(`The messages are not valid: ${formatIssues(error.issues)}`)
   const tools = readTools(options.tools ?? [])
   const request = {
-    messages: info.multipleSystemMessages === true ? messages : mergeSystemMessages(messages),
+    // A list of its own: the caller's may grow while the request is tried again.
+    messages: info.multipleSystemMessages === true ? [...messages] : mergeSystemMessages(messages),
     tools,
     toolChoice: readToolChoice(options.toolChoice ?? "auto", tools),
     output: readOutputFormat(options.jsonOutput),
@@ -55,14 +56,19 @@ export function readRequest(
 export function readTools(tools: NonNullable<CreateOptions["tools"]>): ToolSchema[] {
   const names = new Set<string>()
   return tools.map((tool) => {
-    const schema = "schema" in tool ? tool.schema : tool
-    const { error } = toolSchema.safeParse(schema)
-    if (error) throw invalid(`The tool ${describe(schema?.name)} is not valid: ${formatIssues(error.issues)}`)
-    if (names.has(schema.name))
-      throw invalid(`Two tools are called "${schema.name}". Give each a name of its own.`)
-    names.add(schema.name)
-    return schema
+    // A check as well, because callers in JavaScript pass anything.
+    const given: unknown = typeof tool === "object" && tool !== null && "schema" in tool ? tool.schema : tool
+    const { data, error } = toolSchema.safeParse(given)
+    if (error) throw invalid(`The tool ${nameOf(given)} is not valid: ${formatIssues(error.issues)}`)
+    if (names.has(data.name))
+      throw invalid(`Two tools are called "${data.name}". Give each a name of its own.`)
+    names.add(data.name)
+    return data
   })
+}
+
+function nameOf(tool: unknown): string {
+  return describe(typeof tool === "object" && tool !== null && "name" in tool ? tool.name : tool)
 }
 
 function readToolChoice(choice: ToolChoice, tools: readonly ToolSchema[]): ToolChoice {

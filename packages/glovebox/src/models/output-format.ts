@@ -17,6 +17,8 @@ export type OutputFormat =
 export function readOutputFormat(output: CreateOptions["jsonOutput"]): OutputFormat | undefined {
   if (output === undefined || output === false) return undefined
   if (output === true) return { type: "json" }
+  const isSchema = (typeof output === "object" && output !== null) || typeof output === "function"
+  if (!isSchema) throw invalid(`jsonOutput is ${describe(output)}. Pass true, a schema, or { name, schema }.`)
   const { name, schema, strict } = "~standard" in output ? fromStandard(output) : output
   if (typeof schema !== "object" || schema === null || typeof name !== "string") {
     throw invalid(`jsonOutput is ${describe(output)}. Pass true, a schema, or { name, schema }.`)

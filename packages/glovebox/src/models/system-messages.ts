@@ -4,7 +4,7 @@ import type { LLMMessage } from "./messages.ts"
 /** For models that take one system message: those that stand together become one. */
 export function mergeSystemMessages(messages: readonly LLMMessage[]): readonly LLMMessage[] {
   const first = messages.findIndex(({ type }) => type === "SystemMessage")
-  if (first === -1) return messages
+  if (first === -1) return [...messages]
   let end = first
   const texts: string[] = []
   for (let message = messages[end]; message?.type === "SystemMessage"; message = messages[(end += 1)]) {

@@ -1,3 +1,4 @@
+import { WORKSPACE } from "../policy/workspace-folder.ts"
 import { CONTAINERS, inside, lab } from "./define-probe.ts"
 import { allowed, blocked, inconclusive } from "./finding.ts"
 import type { Lab } from "./lab.ts"
@@ -18,6 +19,19 @@ export const CONTAINER_PROBES: readonly Probe[] = [
     given: (context) => ({ places: uncovered(context), most: 1024 ** 2 }),
     expects: (context) => (uncovered(context).length === 0 ? undefined : "BLOCKED"),
     planted: () => ({ places: ["/tmp"] }),
+    tiers: CONTAINERS,
+    quick: true,
+  }),
+  inside("filesystem", {
+    id: "fs.host-workspace",
+    title: "have a workspace that is a folder of the host",
+    why: "what code plants there, such as a link, the host's own programs follow",
+    attack: "kept_on_disk",
+    given: () => ({ place: WORKSPACE }),
+    expects: ({ policy }) =>
+      policy.mounts.some(({ target }) => isIn(WORKSPACE, target)) ? undefined : "BLOCKED",
+    // The engine mounts a file of the host's there.
+    planted: () => ({ place: "/etc/hosts" }),
     tiers: CONTAINERS,
     quick: true,
   }),
@@ -103,6 +117,10 @@ export const CONTAINER_PROBES: readonly Probe[] = [
     },
   }),
 ]
+
+function isIn(folder: string, target: string): boolean {
+  return target === folder || target.startsWith(`${folder}/`)
+}
 
 // The policy may mount something of its own there.
 function uncovered({ policy, facts }: ProbeContext): string[] {

@@ -150,12 +150,12 @@ async function outlast(one: Lab, programs: Programs): Promise<Finding> {
   return blocked(ends.join("; "))
 }
 
-async function isGone({ isProcess, signal }: Lab, { effective }: LabRun["sandbox"]): Promise<boolean> {
+async function isGone(one: Lab, { effective }: LabRun["sandbox"]): Promise<boolean> {
   const id = effective?.["processId"]
   if (typeof id !== "number") return false
   const end = performance.now() + GONE_WITHIN_MS
-  while (isProcess(id)) {
-    signal.throwIfAborted()
+  while (one.isProcess(id)) {
+    one.signal.throwIfAborted()
     if (performance.now() > end) return false
     await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))
   }

@@ -62,8 +62,8 @@ export interface LabListeners extends AsyncDisposable {
 }
 
 export interface LabDns extends AsyncDisposable {
-  /** The addresses at which it listens, on port 53. */
-  readonly addresses: readonly string[]
+  /** Where it listens: at port 53, unless another has it, and at one of its own. */
+  readonly servers: readonly (readonly [address: string, port: number])[]
   /** Names that were asked for. */
   asked(): readonly string[]
 }

@@ -153,15 +153,15 @@ async function watchNames(one: Lab): Promise<Watch> {
     ...dns,
     given: {
       name: `${token}.glovebox.invalid`,
-      servers: [...(dns?.addresses ?? []), "127.0.0.11"],
+      servers: [...(dns?.servers ?? []), ["127.0.0.11", 53]],
     },
     judge: (found) => {
       const asked = dns?.asked().filter((text) => text.includes(token)) ?? []
       if (asked.length > 0) return allowed(`a server heard the question ${asked.length} times`)
       if (found.observed !== "BLOCKED") return found
       const heard = dns
-        ? `a server at ${dns.addresses.join(", ")} heard nothing`
-        : "no server could listen at port 53 here"
+        ? `servers at ${dns.servers.map(([address, port]) => `${address}:${port}`).join(", ")} heard nothing`
+        : "no server could listen here"
       return blocked(`${heard}; ${found.evidence}`)
     },
   }

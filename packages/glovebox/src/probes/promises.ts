@@ -9,7 +9,7 @@ export function isRoot({ policy }: ProbeContext): boolean {
 }
 
 /** Whether root has a capability; another user gains nothing by one. */
-export function hasCapability(context: ProbeContext, name: string): boolean {
+function hasCapability(context: ProbeContext, name: string): boolean {
   const names = context.policy.capabilities.map((one) => one.replace(/^CAP_/, ""))
   return isRoot(context) && (names.includes(name) || names.includes("ALL"))
 }

@@ -1,6 +1,3 @@
-import { createHash } from "node:crypto"
-import { canonicalJson } from "../internal/canonical-json.ts"
-
 /** How much harm a call can do. */
 export type ToolRisk = "low" | "medium" | "high"
 
@@ -22,9 +19,3 @@ export type ApprovalDecision =
   | { readonly approved: false; readonly reason?: string | undefined }
 
 export type Approve = (request: ApprovalRequest) => ApprovalDecision | Promise<ApprovalDecision>
-
-export function hashCall(tool: string, args: unknown): string {
-  return createHash("sha256")
-    .update(canonicalJson({ tool, arguments: args }))
-    .digest("hex")
-}

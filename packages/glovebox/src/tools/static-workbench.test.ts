@@ -40,6 +40,27 @@ describe("StaticWorkbench", () => {
     expect(await workbench.callTool("count", null)).toMatchObject({ result: [{ content: "2" }] })
   })
 
+  it("keeps the state of a tool under any name", async () => {
+    const state: unknown[] = []
+    const trap = tool({
+      name: "__proto__",
+      description: "d",
+      execute: () => 1,
+      state: { save: () => ({ kept: true }), load: (saved) => void state.push(saved) },
+    })
+    const workbench = staticWorkbench([trap])
+    await workbench.loadState(JSON.parse(JSON.stringify(await workbench.saveState())) as never)
+    expect(state).toEqual([{ kept: true }])
+  })
+
+  it.each<[string, object]>([
+    ["an option that is none", { override: {} }],
+    ["an override that is none", { overrides: { echo: { title: "x" } } }],
+    ["an approver that is none", { approve: true }],
+  ])("refuses %s", (_, options) => {
+    expect(failureOf(() => staticWorkbench([echo], options))).toMatch(/^OPTION_INVALID/)
+  })
+
   it("says which tools there are when one is called that is not", async () => {
     const result = await staticWorkbench([counter(), echo]).callTool("ehco")
     expect(result).toMatchObject({ name: "ehco", isError: true })

@@ -1,5 +1,7 @@
+import { z } from "zod"
 import { GloveboxError, type JsonObject, type JsonValue } from "../core/index.ts"
 import { describe } from "../internal/describe.ts"
+import { formatIssues } from "../internal/format-issues.ts"
 import type { ToolSchema } from "../models/index.ts"
 import type { Approve } from "./approval.ts"
 import { type Tool, lastOf } from "./tool.ts"
@@ -14,12 +16,29 @@ export interface StaticWorkbenchOptions {
   readonly approve?: Approve | undefined
 }
 
+const schema = z.strictObject({
+  overrides: z
+    .record(z.string(), z.strictObject({ name: z.string().optional(), description: z.string().optional() }))
+    .optional(),
+  approve: z.custom<Approve>((value) => typeof value === "function", "must be a function").optional(),
+})
+
+function readOptions(options: StaticWorkbenchOptions): StaticWorkbenchOptions {
+  const { data, error } = schema.safeParse(options)
+  if (data) return data
+  throw new GloveboxError(
+    "OPTION_INVALID",
+    `The workbench's options are not valid: ${formatIssues(error.issues)}.`,
+  )
+}
+
 /** A workbench of tools that do not change. */
 export class StaticWorkbench implements Workbench {
   readonly #tools: ReadonlyMap<string, { readonly tool: Tool; readonly schema: ToolSchema }>
   readonly #approve: Approve | undefined
 
-  constructor(tools: readonly Tool[], { overrides = {}, approve }: StaticWorkbenchOptions = {}) {
+  constructor(tools: readonly Tool[], options: StaticWorkbenchOptions = {}) {
+    const { overrides = {}, approve } = readOptions(options)
     const byName = new Map(tools.map((tool) => [tool.name, tool]))
     checkOverrides(overrides, [...byName.keys()])
     const listed = overrideTools(
@@ -71,12 +90,12 @@ export class StaticWorkbench implements Workbench {
   }
 
   async saveState(): Promise<JsonObject> {
-    const tools: Record<string, JsonValue> = {}
+    const tools = new Map<string, JsonValue>()
     for (const { tool } of this.#tools.values()) {
       const state = await tool.saveState()
-      if (state !== undefined) tools[tool.name] = state
+      if (state !== undefined) tools.set(tool.name, state)
     }
-    return { type: "StaticWorkbenchState", tools }
+    return { type: "StaticWorkbenchState", tools: Object.fromEntries(tools) }
   }
 
   async loadState(state: JsonObject): Promise<void> {

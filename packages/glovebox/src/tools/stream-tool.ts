@@ -2,8 +2,9 @@ import { GloveboxError } from "../core/index.ts"
 import { abortable } from "../internal/abortable.ts"
 import { errorMessage } from "../internal/error-message.ts"
 import { formatIssues } from "../internal/format-issues.ts"
-import { type Approve, hashCall } from "./approval.ts"
-import { toContent, toContents } from "./to-contents.ts"
+import type { Approve } from "./approval.ts"
+import { hashCall } from "./hash-call.ts"
+import { isImage, isPart, toContent, toContents } from "./to-contents.ts"
 import type { ToolDefinition } from "./tool-definition.ts"
 import { type ToolResult, type ToolStreamItem, errorResult } from "./tool-result.ts"
 
@@ -119,7 +120,7 @@ async function* execute(
       }
     } finally {
       // Not waited for: it may hang in the very wait that was ended.
-      if (!isDone) stream.return(undefined).catch(() => {})
+      if (!isDone) leave(stream)
     }
   }
   return isToolResult(returned)
@@ -127,12 +128,25 @@ async function* execute(
     : { type: "ToolResult", name, result: toContents(returned), isError: false }
 }
 
+// By hand an iterator may be made without a way to leave it.
+function leave(stream: Partial<Pick<AsyncGenerator, "return">>): void {
+  Promise.resolve()
+    .then(() => stream.return?.(undefined))
+    .catch(() => {})
+}
+
 function isAsyncGenerator(value: unknown): value is AsyncGenerator {
   return typeof value === "object" && value !== null && Symbol.asyncIterator in value && "next" in value
 }
 
+// By its whole shape: what a tool returns may be from anywhere.
 function isToolResult(value: unknown): value is ToolResult {
-  return typeof value === "object" && value !== null && "type" in value && value.type === "ToolResult"
+  if (typeof value !== "object" || value === null || !("type" in value) || value.type !== "ToolResult")
+    return false
+  const { result, isError } = value as Partial<ToolResult>
+  return (
+    Array.isArray(result) && result.every(isPart) && !result.some(isImage) && typeof isError === "boolean"
+  )
 }
 
 // A group of errors says nothing itself.

@@ -14,12 +14,12 @@ function visit(node: unknown, path: string, tool: string): unknown {
   if (Array.isArray(node)) return node.map((item, index) => visit(item, `${path}[${index}]`, tool))
   if (typeof node !== "object" || node === null) return node
   const inner = Object.fromEntries(
-    Object.entries(node).map(([key, value]) => [
-      key,
-      KEPT.has(key) ? value : visit(value, join(path, key), tool),
-    ]),
+    Object.entries(node).map(([key, value]) => {
+      if (KEPT.has(key)) return [key, value]
+      return [key, (BY_NAME.has(key) ? visitEach : visit)(value, join(path, key), tool)]
+    }),
   )
-  if (inner["type"] !== "object") return inner
+  if (!isOfObject(inner["type"])) return inner
   const { properties, required, additionalProperties } = inner
   if (additionalProperties !== undefined && additionalProperties !== false) {
     throw invalid(tool, `${at(path)} takes fields that it does not name`)
@@ -34,6 +34,21 @@ function visit(node: unknown, path: string, tool: string): unknown {
     )
   }
   return { ...inner, properties: properties ?? {}, required: required ?? [], additionalProperties: false }
+}
+
+// What it may be besides, such as null, does not matter.
+function isOfObject(type: unknown): boolean {
+  return type === "object" || (Array.isArray(type) && type.includes("object"))
+}
+
+// Schemas by names that somebody chose, which may be those of keywords.
+const BY_NAME = new Set(["properties", "$defs", "definitions"])
+
+function visitEach(node: unknown, path: string, tool: string): unknown {
+  if (typeof node !== "object" || node === null || Array.isArray(node)) return node
+  return Object.fromEntries(
+    Object.entries(node).map(([name, schema]) => [name, visit(schema, join(path, name), tool)]),
+  )
 }
 
 // They hold values, and not schemas.

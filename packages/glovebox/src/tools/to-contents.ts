@@ -18,17 +18,19 @@ export function toContents(value: unknown): readonly ResultContent[] {
 
 /** The same, of one thing. */
 export function toContent(value: unknown): ResultContent {
+  if (value === undefined) return textContent("")
   if (typeof value === "string") return textContent(value)
   if (isImage(value)) return imageContent(value)
   if (isPart(value)) return value
   return textContent(jsonText(value))
 }
 
-function isImage(value: unknown): value is Image {
+export function isImage(value: unknown): value is Image {
   return hasType(value, "Image") && imageSchema.safeParse(value).success
 }
 
-function isPart(value: unknown): value is ResultContent {
+/** Whether it is a part of a result already, or an image. */
+export function isPart(value: unknown): value is ResultContent {
   if (hasType(value, "TextResultContent")) return typeof value.content === "string"
   if (hasType(value, "ImageResultContent")) return isImage(value.content)
   return isImage(value)
@@ -38,14 +40,23 @@ function hasType(value: unknown, type: string): value is { readonly content?: un
   return typeof value === "object" && value !== null && "type" in value && value.type === type
 }
 
+// Bytes would be a number for each, and the others nothing.
+const LOST = [Map, Set, WeakMap, WeakSet, Promise, RegExp, Error, ArrayBuffer, Uint8Array]
+
 // JSON.stringify alone would write a Map as {} and leave out a function, and say nothing.
 function jsonText(value: unknown): string {
-  return JSON.stringify(value, (key, item: unknown) => {
-    const isLost =
-      item instanceof Map || item instanceof Set || ["bigint", "function", "symbol"].includes(typeof item)
-    if (!isLost) return item
-    throw new TypeError(
-      `${key === "" ? "it" : `"${key}" in it`} is ${describe(item)}, which JSON cannot hold`,
-    )
-  })
+  const text: string | undefined = JSON.stringify(
+    value,
+    function (this: Record<string, unknown>, key, item: unknown) {
+      // As it was before it told of itself as JSON, which bytes do.
+      const given = this[key]
+      const isLost =
+        LOST.some((kind) => given instanceof kind) || ["bigint", "function", "symbol"].includes(typeof item)
+      if (!isLost) return item
+      throw new TypeError(
+        `${key === "" ? "it" : `"${key}" in it`} is ${describe(given)}, which JSON cannot hold`,
+      )
+    },
+  )
+  return text ?? NOTHING
 }

@@ -3,7 +3,6 @@ import { describe, expect, expectTypeOf, it } from "vitest"
 import { z } from "zod"
 import { expectFailure } from "../core/expect-failure.test-kit.ts"
 import { failureOf } from "../core/failure-of.test-kit.ts"
-import { type Image, image } from "../models/index.ts"
 import { type ToolContext, type ToolOptions, tool, toolResultText } from "./index.ts"
 import type { ToolParameters } from "./tool-parameters.ts"
 
@@ -17,8 +16,6 @@ const weather = tool({
 function returning(value: unknown): ReturnType<typeof tool> {
   return tool({ name: "it", description: "Returns it", execute: () => value })
 }
-
-const png: Image = image(Buffer.from("89504E470D0A1A0A0000", "hex"))
 
 describe("tool's schema", () => {
   it("is that of the parameters as a model writes them: what has a default may be left out", () => {
@@ -166,6 +163,23 @@ describe("tool's strict mode", () => {
     })
   })
 
+  it("closes objects under any name, and those that may be null", () => {
+    const object = { type: "object", properties: { a: { type: "string" } }, required: ["a"] }
+    const names = ["default", "enum", "const", "required", "type", "properties"]
+    const parameters = {
+      type: "object",
+      properties: {
+        ...Object.fromEntries(names.map((name) => [name, object])),
+        or: { ...object, type: ["object", "null"] },
+      },
+      required: [...names, "or"],
+    }
+    const { properties } = tool({ ...base, parameters }).schema.parameters as Record<string, object>
+    for (const name of [...names, "or"]) {
+      expect(properties, name).toHaveProperty([name, "additionalProperties"], false)
+    }
+  })
+
   it("refuses what it does not have, when the tool is made", () => {
     const optional = z.object({ who: z.object({ name: z.string().optional() }) })
     expect(failureOf(() => tool({ ...base, parameters: optional }))).toMatch(
@@ -175,44 +189,6 @@ describe("tool's strict mode", () => {
       /takes fields that it does not name/,
     )
   })
-})
-
-describe("tool's result", () => {
-  it.each<[string, unknown, string]>([
-    ["text as it is", "21 °C", "21 °C"],
-    [
-      "an object as JSON",
-      { a: [1, null], at: new Date(0) },
-      '{"a":[1,null],"at":"1970-01-01T00:00:00.000Z"}',
-    ],
-    ["a list as JSON", ["a", "b"], '["a","b"]'],
-    ["nothing in words", undefined, "The tool has finished. It returns nothing."],
-    ["null", null, "null"],
-  ])("is %s", async (_, value, text) => {
-    expect(await returning(value).run({})).toEqual({
-      type: "ToolResult",
-      name: "it",
-      result: [{ type: "TextResultContent", content: text }],
-      isError: false,
-    })
-  })
-
-  it("is an image, alone or among text", async () => {
-    expect((await returning(png).run({})).result).toEqual([{ type: "ImageResultContent", content: png }])
-    const result = await returning(["A plot:", png]).run({})
-    expect(result.result.map(({ type }) => type)).toEqual(["TextResultContent", "ImageResultContent"])
-    expect(toolResultText(result)).toBe("A plot:\n[image: image/png]")
-    expect(toolResultText(result, { replaceImage: () => "see below" })).toBe("A plot:\nsee below")
-  })
-
-  it.each([new Map([[1, 2]]), { a: 1n }, { f: () => 1 }])(
-    "is an error for what JSON cannot hold",
-    async (value) => {
-      const result = await returning(value).run({})
-      expect(result.isError).toBe(true)
-      expect(toolResultText(result)).toContain("which JSON cannot hold")
-    },
-  )
 })
 
 describe("tool's arguments", () => {
@@ -370,81 +346,5 @@ describe("tool.stream", () => {
     const items = []
     for await (const item of broken.stream({})) items.push(item)
     expect(items).toMatchObject([{ type: "ToolChunk" }, { isError: true, result: [{ content: "broke" }] }])
-  })
-})
-
-describe("tool's approval", () => {
-  const ran: unknown[] = []
-  const remove = tool({
-    name: "remove",
-    description: "Removes a file",
-    parameters: z.object({ path: z.string() }),
-    risk: "high",
-    approval: ({ path }) => !path.startsWith("tmp/"),
-    execute: ({ path }) => {
-      ran.push(path)
-      return "removed"
-    },
-  })
-
-  it("is asked for by the arguments, and refused when there is nobody to ask", async () => {
-    expect(await remove.needsApproval({ path: "tmp/x" })).toBe(false)
-    expect(await remove.needsApproval({ path: "x" })).toBe(true)
-    expect(await remove.run({ path: "tmp/x" })).toMatchObject({ isError: false })
-    await expectFailure(remove.run({ path: "x" }), "TOOL_APPROVAL_REQUIRED", /Tool remove needs an approval/)
-    expect(ran.splice(0)).toEqual(["tmp/x"])
-  })
-
-  it("is bound to what is shown: approved, edited or denied", async () => {
-    const requests: unknown[] = []
-    const approved = await remove.run(
-      { path: "x" },
-      {
-        callId: "1",
-        approve: (request) => {
-          requests.push(request)
-          return { approved: true }
-        },
-      },
-    )
-    expect(approved.isError).toBe(false)
-    expect(requests).toMatchObject([
-      {
-        tool: "remove",
-        risk: "high",
-        arguments: { path: "x" },
-        callId: "1",
-        sha256: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
-      },
-    ])
-    await remove.run({ path: "x" }, { approve: () => ({ approved: true, arguments: { path: "y" } }) })
-    expect(ran.splice(0)).toEqual(["x", "y"])
-    const denied = await remove.run(
-      { path: "x" },
-      { approve: () => ({ approved: false, reason: "it is in use" }) },
-    )
-    expect(denied).toMatchObject({ isError: true })
-    expect(toolResultText(denied)).toBe(
-      "The call of remove was not approved. Do not try it again. Reason: it is in use",
-    )
-    const edited = await remove.run(
-      { path: "x" },
-      { approve: () => ({ approved: true, arguments: { path: 1 } }) },
-    )
-    expect(edited.isError).toBe(true)
-    expect(ran).toEqual([])
-  })
-
-  it("is not given by anything but a plain yes, nor by an approver that fails", async () => {
-    for (const answer of [undefined, true, "yes", {}, { approved: "true" }]) {
-      expect(await remove.run({ path: "x" }, { approve: () => answer as never })).toMatchObject({
-        isError: true,
-      })
-    }
-    const approve = (): never => {
-      throw new Error("the desk is closed")
-    }
-    await expect(remove.run({ path: "x" }, { approve })).rejects.toThrow("the desk is closed")
-    expect(ran).toEqual([])
   })
 })

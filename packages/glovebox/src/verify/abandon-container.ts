@@ -33,7 +33,7 @@ export async function abandonContainer(
       state: async () =>
         engine.ask("look at a container", async (docker) => {
           try {
-            return describe((await docker.getContainer(id).inspect()) as State)
+            return describe(await docker.getContainer(id).inspect())
           } catch (error) {
             if ((error as { statusCode?: number }).statusCode === 404) return "gone"
             throw error

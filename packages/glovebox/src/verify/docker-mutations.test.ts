@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs"
 import { describe, expect, it } from "vitest"
 import { type ContainerSpec, containerSpec } from "../executors/docker/container-spec.ts"
 import { SandboxPolicy } from "../policy/index.ts"
@@ -50,6 +51,14 @@ describe("the mutations of a container's settings", () => {
       expect(changed.map((name) => name.replace(FOLDER, "<folder>"))).toEqual(settings.toSorted())
     },
   )
+
+  it("are told of in the documentation, each in a line", () => {
+    const page = readFileSync(new URL("../../../../docs/verify.md", import.meta.url), "utf8")
+    const lines = page.split("\n").filter((line) => line.startsWith("| `"))
+    const told = ({ settings, probe }: Mutation): boolean =>
+      lines.some((line) => [...settings, probe].every((name) => line.includes(`\`${name}\``)))
+    expect(MUTATIONS.filter((mutation) => !told(mutation))).toEqual([])
+  })
 
   it("are each noticed by a probe that there is", () => {
     const facts = {

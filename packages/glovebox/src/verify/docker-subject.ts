@@ -1,3 +1,4 @@
+import { GloveboxError } from "../core/index.ts"
 import type { CodeExecutor } from "../executors/code-executor.ts"
 import { AlteredDockerExecutor } from "../executors/docker/altered-executor.ts"
 import { chooseRuntime } from "../executors/docker/choose-runtime.ts"
@@ -63,6 +64,12 @@ export class DockerSubject implements Subject {
     input: PolicyInput,
     signal: AbortSignal,
   ): Promise<{ readonly facts: ProbeFacts } & SubjectDescription> {
+    if (this.#options.preset !== undefined && !this.#engine.isLocal) {
+      throw new GloveboxError(
+        "OPTION_INVALID",
+        "A preset mounts a folder of this machine, so its engine has to be on this machine too.",
+      )
+    }
     // Fetches the image, and refuses what the engine cannot enforce.
     const probing = this.open({
       policy: input,
@@ -88,7 +95,7 @@ export class DockerSubject implements Subject {
     const { address } = engine
     if (address.kind === "socket") this.#socket = address.path
     const runtime = chooseRuntime(fields, info)
-    const hasOwnKernel = runtime.isolation === "userspace-kernel"
+    const hasOwnKernel = this.#options.preset === undefined && runtime.isolation === "userspace-kernel"
     // A kernel of its own holds by itself what a setting holds elsewhere: holes are shown where they show.
     if (hasOwnKernel && Object.hasOwn(info.runtimes, "runc")) this.#runtimeForControls = "runc"
     const hasTunnel = allowListOf(fields.network) !== undefined

@@ -13,7 +13,7 @@ export function formatTable(report: VerifyReport, paint: Paint = (_style, text) 
     Math.max(COLUMNS[at]?.length ?? 0, ...rows.map((row) => row[at]?.length ?? 0)),
   )
   const heads = COLUMNS.map((text, at) => text.padEnd(widths[at] ?? 0)).join("  ")
-  const lines: string[] = [...header(report), "", paint("dim", `      ${heads}`)]
+  const lines: string[] = [...formatHeader(report), "", paint("dim", `      ${heads}`)]
   let family = ""
   for (const probe of report.probes) {
     if (probe.family !== family) {
@@ -27,7 +27,8 @@ export function formatTable(report: VerifyReport, paint: Paint = (_style, text) 
   return lines.join("\n")
 }
 
-function header(report: VerifyReport): string[] {
+/** What was looked at, a line for each fact. */
+export function formatHeader(report: VerifyReport): string[] {
   const { policySha256, imageDigest, image, kernel, runtime, engine, path, sandbox, mode, date } = report
   const facts: readonly (readonly [string, string | undefined])[] = [
     ["policy", `sha256:${policySha256}`],
@@ -38,15 +39,17 @@ function header(report: VerifyReport): string[] {
     ["engine", engine],
     ["date", `${date}, ${mode}`],
   ]
-  return facts.flatMap(([name, value]) => (value === undefined ? [] : [`${name.padEnd(8)} ${plain(value)}`]))
+  return facts.flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name.padEnd(8)} ${plainCell(value)}`],
+  )
 }
 
 function row(probe: ProbeReport, widths: readonly number[], paint: Paint): string {
   const { id, expected, observed, pass, evidence, control, controlEvidence } = probe
-  const cells = [id, expected, observed].map((text, at) => plain(text).padEnd(widths[at] ?? 0))
+  const cells = [id, expected, observed].map((text, at) => plainCell(text).padEnd(widths[at] ?? 0))
   const mark = pass ? paint("green", "ok  ") : paint("red", "FAIL")
-  const broken = control === "broken" ? ` (its control is broken: ${plain(controlEvidence ?? "")})` : ""
-  return `${mark}  ${cells.join("  ")}  ${plain(evidence)}${broken}`
+  const broken = control === "broken" ? ` (its control is broken: ${plainCell(controlEvidence ?? "")})` : ""
+  return `${mark}  ${cells.join("  ")}  ${plainCell(evidence)}${broken}`
 }
 
 /** How many were as expected, and which were not. */
@@ -68,6 +71,7 @@ function summary({ probes, durationMs }: VerifyReport, paint: Paint): string {
   )
 }
 
-function plain(text: string): string {
+/** Text of a sandbox's own that a terminal takes for text. */
+export function plainCell(text: string): string {
   return stripVTControlCharacters(text).replaceAll(/[^\P{C}]/gu, "\u{fffd}")
 }

@@ -73,12 +73,18 @@ function closeAll(closers: readonly (() => void)[]): void {
 const HEADER_BYTES = 12
 const NAME_ERROR = 0x8183
 
-/** Listens where names are asked for, at port 53 of these addresses; undefined where that is not to be had. */
+const NAME_PORT = 53
+
+/** Listens where names are asked for, at these addresses; undefined where that is not to be had. */
 export async function listenForNames(addresses: readonly string[]): Promise<LabDns | undefined> {
   const asked: string[] = []
-  const heard: string[] = []
+  const servers: [address: string, port: number][] = []
   const closers: (() => void)[] = []
-  for (const address of addresses) {
+  // Port 53 may be another's; at one of its own a question that is sent straight there is heard all the same.
+  for (const [address, wanted] of addresses.flatMap((one) => [
+    [one, NAME_PORT] as const,
+    [one, 0] as const,
+  ])) {
     const socket = createSocket(address.includes(":") ? "udp6" : "udp4")
     socket.on("message", (question, from) => {
       asked.push(question.toString("latin1"))
@@ -89,13 +95,14 @@ export async function listenForNames(addresses: readonly string[]): Promise<LabD
       socket.send(answer, from.port, from.address)
     })
     closers.push(() => socket.close())
-    if ((await bind(socket, address, 53)) !== undefined) heard.push(address)
+    const port = await bind(socket, address, wanted)
+    if (port !== undefined) servers.push([address, port])
   }
-  if (heard.length === 0) {
+  if (servers.length === 0) {
     closeAll(closers)
     return undefined
   }
-  return { addresses: heard, asked: () => asked, [Symbol.asyncDispose]: async () => closeAll(closers) }
+  return { servers, asked: () => asked, [Symbol.asyncDispose]: async () => closeAll(closers) }
 }
 
 /** A socket without a file, which goes by the network's namespace; undefined where there are none. */

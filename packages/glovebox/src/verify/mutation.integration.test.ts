@@ -14,7 +14,7 @@ import { HAS_NO_DOCKER, POLICY } from "./verify.test-kit.ts"
 const DERIVED = `glovebox/test-mutation:${process.pid}`
 const AT_ONCE = 3
 
-type Kind = Mutation["needs"] | "plain"
+type Kind = NonNullable<Mutation["needs"]> | "plain"
 
 // Some settings are for what not every policy has.
 function policyOf(kind: Kind, folder: string): PolicyInput {
@@ -26,8 +26,10 @@ function policyOf(kind: Kind, folder: string): PolicyInput {
       return { ...plain, image: DERIVED }
     case "own kernel":
       return { ...POLICY, runtime: "runsc" }
-    default:
+    case "plain":
       return plain
+    default:
+      return kind satisfies never
   }
 }
 

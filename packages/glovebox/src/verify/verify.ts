@@ -3,6 +3,7 @@ import { nearest } from "../internal/nearest.ts"
 import { Slots } from "../internal/slots.ts"
 import type { PolicyInput, SandboxPolicy } from "../policy/index.ts"
 import { type Finding, PROBES, type Probe, type ProbeContext, failed, probesFor } from "../probes/index.ts"
+import type { Preset } from "./docker-presets.ts"
 import { listProbes } from "./list-probes.ts"
 import { openSubject } from "./open-subject.ts"
 import { runControls } from "./run-controls.ts"
@@ -25,15 +26,30 @@ export async function verify(
   policy: SandboxPolicy | PolicyInput = {},
   options: VerifyOptions = {},
 ): Promise<VerifyReport> {
-  const startedAt = performance.now()
   const read = readVerifyOptions(policy, options)
-  const { signal } = read
   checkIds(read.policy, read)
+  return examine(read)
+}
+
+interface Examination {
+  /** Whose settings containers have in the place of the policy's. */
+  readonly preset?: Preset | undefined
+  /** Which of the probes are run. @default all that the options choose */
+  readonly keeps?: ((probe: Probe) => boolean) | undefined
+}
+
+/** The same with options that are read. */
+export async function examine(
+  read: ReadVerifyOptions,
+  { preset, keeps = () => true }: Examination = {},
+): Promise<VerifyReport> {
+  const startedAt = performance.now()
+  const { signal } = read
   const input = read.policy.toJSON()
-  await using subject = await openSubject(read)
+  await using subject = await openSubject(read, preset)
   const { facts, ...machine } = await subject.prepare(input, signal)
   const context: ProbeContext = { policy: read.policy.fields, facts }
-  const probes = selectProbes(context, read)
+  const probes = selectProbes(context, read).filter(keeps)
   const found = new Map<string, ProbeReport>()
   let seen: { readonly imageDigest?: string | undefined; readonly runtime?: string | undefined } = {}
   const slots = new Slots(AT_ONCE)
@@ -89,8 +105,8 @@ function selectProbes(context: ProbeContext, { mode, only }: ReadVerifyOptions):
   return only.map((id) => byId.get(id) ?? refuse(id, [...byId.keys()]))
 }
 
-// Before anything is made: what nobody has ever heard of is a mistake in writing.
-function checkIds(policy: SandboxPolicy, { sandbox, path, only = [] }: ReadVerifyOptions): void {
+/** Refuses ids that nobody has ever heard of, before anything is made. */
+export function checkIds(policy: SandboxPolicy, { sandbox, path, only = [] }: ReadVerifyOptions): void {
   const known = [...listProbes(policy, { sandbox, path }), ...PROBES].map(({ id }) => id)
   for (const id of only) if (!known.includes(id)) refuse(id, known)
 }

@@ -35,6 +35,13 @@ describe.skipIf(HAS_NO_DOCKER)('verify: "claim"', () => {
     }
   })
 
+  it("does so too under gVisor, where there is one, and where there is a way out", async () => {
+    for (const options of [{ runtime: "auto" }, { network: { allow: ["example.com:443"] } }]) {
+      await using executor = docker({ pool: false, verify: "claim", ...options })
+      expect((await executor.executeCodeBlocks([python("print('ran')")])).stdout).toBe("ran\n")
+    }
+  })
+
   it("attacks the container of a session once, before its first call", async () => {
     await using executor = docker({ isolation: "session", verify: "claim" })
     const count = python(`print(int(open("/proc/loadavg").read().split()[-1]))`)

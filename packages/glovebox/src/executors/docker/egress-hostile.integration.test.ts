@@ -14,7 +14,7 @@ import {
   tcpServer,
   webServer,
 } from "./egress-servers.test-kit.ts"
-import { eventually } from "./hardening.test-kit.ts"
+import { eventually } from "./eventually.test-kit.ts"
 
 const { print } = programsIn(["python"])
 const MiB = 1024 ** 2

@@ -6,7 +6,7 @@ import { type AddressInfo, type Server, type Socket, createServer } from "node:n
 import { Readable } from "node:stream"
 import type { EgressLookup } from "../../egress/index.ts"
 import type { PolicyInput } from "../../policy/index.ts"
-import { eventually } from "./hardening.test-kit.ts"
+import { eventually } from "./eventually.test-kit.ts"
 
 /** A server on this machine's loopback, and who is connected to it. */
 export interface TestServer extends AsyncDisposable {

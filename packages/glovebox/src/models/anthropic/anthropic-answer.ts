@@ -15,6 +15,8 @@ export const usageSchema = z.object({
 
 export type Usage = z.output<typeof usageSchema>
 
+const READ = new Set(["text", "thinking", "redacted_thinking", "tool_use"])
+
 // Blocks of other kinds come from tools that the provider runs itself.
 export const blockSchema = z.looseObject({ type: z.string() }).pipe(
   z.union([
@@ -29,7 +31,9 @@ export const blockSchema = z.looseObject({ type: z.string() }).pipe(
         input: z.record(z.string(), z.unknown()).nullish(),
       })
       .transform(({ input, ...block }) => ({ ...block, arguments: JSON.stringify(input ?? {}) })),
-    z.looseObject({ type: z.string() }).transform(() => ({ type: "other" as const })),
+    z
+      .looseObject({ type: z.string().refine((type) => !READ.has(type), "its other fields do not fit") })
+      .transform(() => ({ type: "other" as const })),
   ]),
 )
 

@@ -1,5 +1,6 @@
 import type Anthropic from "@anthropic-ai/sdk"
 import type { JsonObject } from "../../core/index.ts"
+import { boundedFetch } from "../bounded-fetch.ts"
 import type { CountOptions, TokenCount } from "../chat-completion-client.ts"
 import type { CreateResult } from "../create-result.ts"
 import { estimateTokens } from "../estimate-tokens.ts"
@@ -9,6 +10,7 @@ import type { FailureContext, ModelFailure } from "../model-failure.ts"
 import type { ModelInfo } from "../model-info.ts"
 import type { ModelRequest } from "../model-request.ts"
 import { sdkFailure } from "../sdk-failure.ts"
+import { withoutEnvironment } from "../without-environment.ts"
 import { loadPackage } from "../../core/load-package.ts"
 import { readMessage } from "./anthropic-answer.ts"
 import type { ReadAnthropicOptions } from "./anthropic-options.ts"
@@ -31,7 +33,7 @@ export class AnthropicBackend implements ModelBackend {
       provider: baseURL.startsWith("https://api.anthropic.com") ? "Anthropic" : "The server",
       endpoint: baseURL,
       model,
-      secrets: [apiKey ?? "", ...Object.values(headers)],
+      secrets: () => [apiKey ?? "", ...Object.values(headers)],
     }
     this.#options = options
   }
@@ -66,18 +68,21 @@ export class AnthropicBackend implements ModelBackend {
       () => import("@anthropic-ai/sdk"),
     )
     const { baseURL, apiKey, headers } = this.#options
-    return new library.Anthropic({
-      baseURL,
-      // Given in any case, so that the library looks for no key of its own.
-      apiKey: apiKey ?? "none",
-      maxRetries: 0,
-      // The client's own deadline comes first.
-      timeout: 2_147_483_647,
-      // It would print what it cannot read.
-      logLevel: "off",
-      // The key was given for this address, and for no other.
-      fetchOptions: { redirect: "manual" },
-      defaultHeaders: { ...(apiKey === undefined ? { Authorization: null } : {}), ...headers },
-    })
+    const make = (): Anthropic =>
+      new library.Anthropic({
+        baseURL,
+        // Given in any case, so that the library looks for no key of its own.
+        apiKey: apiKey ?? "none",
+        maxRetries: 0,
+        // The client's own deadline comes first.
+        timeout: 2_147_483_647,
+        // It would print what it cannot read.
+        logLevel: "off",
+        // The key was given for this address, and for no other.
+        fetchOptions: { redirect: "manual" },
+        defaultHeaders: { ...(apiKey === undefined ? { Authorization: null } : {}), ...headers },
+        fetch: boundedFetch,
+      })
+    return withoutEnvironment(/^ANTHROPIC_/, make)
   }
 }

@@ -9,6 +9,7 @@ import {
 import { BackendClient } from "../backend-client.ts"
 import { modelInfoConfigSchema, modelInfoFromConfig, modelInfoToConfig } from "../model-info-config.ts"
 import { requestIdentity } from "../request-identity.ts"
+import { milliseconds, seconds } from "../seconds.ts"
 import { AnthropicBackend } from "./anthropic-backend.ts"
 import {
   type AnthropicChatCompletionClientOptions,
@@ -36,12 +37,14 @@ export class AnthropicChatCompletionClient extends BackendClient implements Comp
 
   /** Everything but the key and the headers: loaded again, it takes them from the environment. */
   toComponent(): ComponentModel {
-    const { model, baseURL, modelInfo, timeoutMs, maxRetries } = this.#options
+    const { model, baseURL, modelInfo, timeoutMs, maxRetries, idleTimeoutMs, retryDelayMs } = this.#options
     return anthropicChatCompletionClientComponent.dump({
       model,
       base_url: baseURL,
       model_info: modelInfo ? modelInfoToConfig(modelInfo) : undefined,
-      timeout: timeoutMs / 1000,
+      timeout: seconds(timeoutMs),
+      idle_timeout: seconds(idleTimeoutMs),
+      retry_delay: seconds(retryDelayMs),
       max_retries: maxRetries,
       ...requestConfig(this.#options),
     })
@@ -71,6 +74,8 @@ const configSchema = z.object({
   model_info: modelInfoConfigSchema.nullish(),
   /** Seconds. */
   timeout: number,
+  idle_timeout: number,
+  retry_delay: number,
   max_retries: number,
   max_tokens: number,
   temperature: number,
@@ -97,7 +102,9 @@ export const anthropicChatCompletionClientComponent: ComponentDefinition<
       apiKey: config.api_key && !/^\*+$/.test(config.api_key) ? config.api_key : undefined,
       baseURL: config.base_url ?? undefined,
       modelInfo: config.model_info ? modelInfoFromConfig(config.model_info) : undefined,
-      timeoutMs: typeof config.timeout === "number" ? Math.round(config.timeout * 1000) : undefined,
+      timeoutMs: milliseconds(config.timeout),
+      idleTimeoutMs: milliseconds(config.idle_timeout),
+      retryDelayMs: milliseconds(config.retry_delay),
       maxRetries: config.max_retries ?? undefined,
       maxTokens: config.max_tokens ?? undefined,
       temperature: config.temperature ?? undefined,

@@ -12,10 +12,11 @@ export function toAnthropicMessages(messages: readonly LLMMessage[]): {
   readonly messages: MessageParam[]
 } {
   const turns: { role: "user" | "assistant"; content: Block[] }[] = []
-  let system: string | undefined
+  const instructions: string[] = []
   for (const message of messages) {
     if (message.type === "SystemMessage") {
-      system = message.content
+      // The API has one place for them, wherever they stood.
+      instructions.push(message.content)
       continue
     }
     const role = message.type === "AssistantMessage" ? "assistant" : "user"
@@ -25,7 +26,8 @@ export function toAnthropicMessages(messages: readonly LLMMessage[]): {
     if (last?.role === role) last.content.push(...blocks)
     else turns.push({ role, content: blocks })
   }
-  return { system, messages: turns.map(finish) }
+  const system = instructions.join("\n")
+  return { system: system.trim() === "" ? undefined : system, messages: turns.map(finish) }
 }
 
 function toBlocks(message: Exclude<LLMMessage, { type: "SystemMessage" }>): Block[] {

@@ -2,8 +2,10 @@ import { z } from "zod"
 import { GloveboxError, type JsonObject } from "../../core/index.ts"
 import { type ClientSettings, clientSettingsShape } from "../client-settings.ts"
 import { readEndpoint } from "../endpoint.ts"
+import { environmentKey } from "../environment-key.ts"
 import { type ModelInfo, modelInfoSchema } from "../model-info.ts"
 import { readOptions } from "../read-options.ts"
+import { apiKeySchema, headersSchema } from "../request-headers.ts"
 
 export interface AnthropicChatCompletionClientOptions extends ClientSettings {
   readonly model: string
@@ -32,9 +34,9 @@ const jsonObject = z.record(z.string(), z.json())
 
 const optionsSchema = z.strictObject({
   model: z.string().min(1),
-  apiKey: z.string().optional(),
+  apiKey: apiKeySchema,
   baseURL: z.string().optional(),
-  headers: z.record(z.string(), z.string()).default({}),
+  headers: headersSchema,
   modelInfo: modelInfoSchema.optional(),
   maxTokens: z.int().positive().default(4096),
   temperature: z.number().min(0).max(1).optional(),
@@ -60,7 +62,7 @@ export function readAnthropicOptions(
   const baseURL = read.baseURL === undefined ? usual : readEndpoint(read.baseURL)
   // A key from the environment is not sent to an address from somewhere else.
   const isUsual = baseURL === usual || baseURL === ANTHROPIC
-  const apiKey = read.apiKey ?? (isUsual ? env["ANTHROPIC_API_KEY"] || undefined : undefined)
+  const apiKey = read.apiKey ?? (isUsual ? environmentKey(env, "ANTHROPIC_API_KEY") : undefined)
   if (apiKey === undefined && baseURL === ANTHROPIC) {
     throw new GloveboxError(
       "MODEL_KEY_MISSING",

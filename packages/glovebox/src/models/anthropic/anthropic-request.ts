@@ -21,6 +21,12 @@ export function toAnthropicBody(request: ModelRequest, options: ReadAnthropicOpt
       `extraCreateArgs must not have ${taken}: the client sets it.`,
     )
   }
+  if (request.output !== undefined && "output_config" in extra) {
+    throw new GloveboxError(
+      "MODEL_REQUEST_INVALID",
+      "extraCreateArgs has output_config, and there is a jsonOutput. Pass one of them.",
+    )
+  }
   const { system, messages } = toAnthropicMessages(request.messages)
   const { output } = request
   const fields = {

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { z } from "zod"
 import { expectFailure } from "../../core/expect-failure.test-kit.ts"
 import { type CreateResult, type LLMMessage, assistantMessage } from "../index.ts"
-import { inPieces } from "../in-pieces.test-kit.ts"
+import { atEveryCut } from "../in-pieces.test-kit.ts"
 import { ModelServer } from "../model-server.test-kit.ts"
 import { TEST_KEY } from "../server-subject.test-kit.ts"
 import { anthropicWire, event, start } from "./anthropic-wire.test-kit.ts"
@@ -220,6 +220,19 @@ describe("AnthropicChatCompletionClient's request", () => {
     ])
   })
 
+  it("has all instructions, also of a model that takes them anywhere", async () => {
+    const modelInfo = { ...client().modelInfo, multipleSystemMessages: true }
+    const system = (content: string): LLMMessage => ({ type: "SystemMessage", content })
+    const messages = [system("One."), ask("a"), system("Two.")]
+    expect(await bodyOf(messages, {}, { modelInfo })).toMatchObject({ system: "One.\nTwo." })
+    expect(await bodyOf([system(" "), ask("a")])).not.toHaveProperty("system")
+  })
+
+  it("has one form of the answer", async () => {
+    const call = { jsonOutput: z.object({ a: z.string() }), extraCreateArgs: { output_config: {} } }
+    await expectFailure(client().create(HI, call), "MODEL_REQUEST_INVALID", /output_config/)
+  })
+
   it("leaves another provider's signature out", async () => {
     const foreign: LLMMessage = {
       type: "AssistantMessage",
@@ -230,6 +243,18 @@ describe("AnthropicChatCompletionClient's request", () => {
     }
     const { messages } = await bodyOf([...HI, foreign, ask("y")])
     expect(messages).toMatchObject([{}, { content: [{ type: "text", text: "x" }] }, {}])
+  })
+})
+
+describe("Anthropic's answer", () => {
+  it.each([
+    { type: "text", text: 5 },
+    { type: "tool_use", name: "f", input: {} },
+    { type: "tool_use", id: "1", name: "f", input: "no object" },
+    { type: "thinking" },
+  ])("is refused when a block of a known kind does not fit: %j", async (block) => {
+    server.script({ type: "raw", parts: [JSON.stringify({ type: "message", content: [block] })] })
+    await expectFailure(client().create(HI), "MODEL_RESPONSE_INVALID", /does not fit/)
   })
 })
 
@@ -297,10 +322,9 @@ describe("Anthropic's stream", () => {
         event("content_block_delta", { index: 0, delta: { text: "👍" } }).replaceAll("\n", "\r\n") +
         event("message_stop", {}),
     )
-    for (let cut = 1; cut < bytes.length; cut += 1) {
-      using _pieces = inPieces((all) => [all.subarray(0, cut), all.subarray(cut)])
+    await atEveryCut(async (cut) => {
       const { text, result } = await streamed([bytes])
       expect([text, result.content], `cut at ${cut}`).toEqual(["ü👍", "ü👍"])
-    }
+    })
   })
 })

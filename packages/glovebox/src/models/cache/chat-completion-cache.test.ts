@@ -6,6 +6,7 @@ import { z } from "zod"
 import { expectFailure } from "../../core/expect-failure.test-kit.ts"
 import { silentLogger } from "../../core/index.ts"
 import type { ChatCompletionClient, CreateOptions, LLMMessage } from "../index.ts"
+import { OllamaChatCompletionClient } from "../ollama/index.ts"
 import { ReplayChatCompletionClient } from "../replay/index.ts"
 import { type CacheStore, ChatCompletionCache, DiskCacheStore, MemoryCacheStore } from "./index.ts"
 
@@ -173,5 +174,76 @@ describe("DiskCacheStore", () => {
       await expectFailure(store.get(bad), "OPTION_INVALID")
       await expectFailure(store.set(bad, "x"), "OPTION_INVALID")
     }
+  })
+})
+
+describe("ChatCompletionCache", () => {
+  it("keeps an answer for what was asked, though the caller's list grows meanwhile", async () => {
+    const seen: number[] = []
+    const client = new ReplayChatCompletionClient([
+      (messages) => {
+        seen.push(messages.length)
+        return "one"
+      },
+    ])
+    const cache = new ChatCompletionCache(client)
+    const list = ask("x")
+    const answer = cache.create(list)
+    list.push(...ask("and more"))
+    await answer
+    expect(seen).toEqual([1])
+    expect((await cache.create(ask("x"))).cached).toBe(true)
+  })
+
+  it("gives no answer when it is closed, also one that it knows", async () => {
+    const cache = new ChatCompletionCache(numbered())
+    await cache.create(ask("x"))
+    await cache.close()
+    await expectFailure(cache.create(ask("x")), "MODEL_CLIENT_CLOSED")
+    await expectFailure(cache.createStream(ask("x")).next(), "MODEL_CLIENT_CLOSED")
+  })
+
+  it("does not wait for a store that hangs when it is aborted", async () => {
+    const reason = new Error("enough")
+    const controller = new AbortController()
+    const store: CacheStore = {
+      get: async () => undefined,
+      set: async () => {
+        controller.abort(reason)
+        return new Promise(() => {})
+      },
+    }
+    const cache = new ChatCompletionCache(numbered(), { store })
+    await expect(cache.create(ask("x"), { signal: controller.signal })).rejects.toBe(reason)
+  })
+
+  it("tells models of another family apart", () => {
+    const make = (family: string): ChatCompletionClient =>
+      new OllamaChatCompletionClient({
+        model: "m",
+        modelInfo: { vision: true, functionCalling: true, jsonOutput: true, structuredOutput: true, family },
+      })
+    expect(make("r1").identity).not.toEqual(make("llama").identity)
+  })
+
+  it("is not harmed by writers at the same time, and asks again for what was cut", async () => {
+    const place = join(folder, "shared")
+    const long = "x".repeat(100_000)
+    const caches = Array.from({ length: 8 }, () => {
+      const client = Object.defineProperty(new ReplayChatCompletionClient([long, long]), "identity", {
+        value: { provider: "replay", model: "shared" },
+      })
+      return new ChatCompletionCache(client, { store: new DiskCacheStore(place) })
+    })
+    await Promise.all(caches.map(async (cache) => cache.create(ask("x"))))
+    const known = await Promise.all(caches.map(async (cache) => cache.create(ask("x"))))
+    expect(known.every(({ cached, content }) => cached && content === long)).toBe(true)
+    const files = (await readdir(place, { recursive: true })).filter((file) => file.endsWith(".json"))
+    expect(files.length).toBe(1)
+    const file = join(place, files[0] ?? "")
+    const text = await readFile(file, "utf8")
+    await writeFile(file, text.slice(0, text.length / 2))
+    expect(await caches[0]?.create(ask("x"))).toMatchObject({ cached: false })
+    expect(await caches[1]?.create(ask("x"))).toMatchObject({ cached: true })
   })
 })

@@ -6,6 +6,7 @@ import type {
   CreateOptions,
   TokenCount,
 } from "../chat-completion-client.ts"
+import { clientClosed } from "../client-closed.ts"
 import { type CreateResult, type RequestUsage, createResultSchema } from "../create-result.ts"
 import type { LLMMessage } from "../messages.ts"
 import type { ModelInfo } from "../model-info.ts"
@@ -28,6 +29,7 @@ export class ChatCompletionCache implements ChatCompletionClient {
   readonly #store: CacheStore
   readonly #logger: Logger
   readonly #saved = new UsageMeter()
+  #isClosed = false
 
   constructor(client: ChatCompletionClient, options: ChatCompletionCacheOptions = {}) {
     this.#client = client
@@ -44,11 +46,11 @@ export class ChatCompletionCache implements ChatCompletionClient {
   }
 
   async create(messages: readonly LLMMessage[], options: CreateOptions = {}): Promise<CreateResult> {
-    const key = this.#key(messages, options)
-    const known = await this.#find(key, options.signal)
+    const asked = this.#snapshot(messages, options)
+    const known = await this.#find(asked.key, options.signal)
     if (known) return known
-    const result = await this.#client.create(messages, options)
-    await this.#keep(key, result)
+    const result = await this.#client.create(asked.messages, asked.options)
+    await this.#keep(asked.key, result, options.signal)
     return result
   }
 
@@ -57,14 +59,14 @@ export class ChatCompletionCache implements ChatCompletionClient {
     messages: readonly LLMMessage[],
     options: CreateOptions = {},
   ): AsyncGenerator<string | CreateResult, CreateResult> {
-    const key = this.#key(messages, options)
-    const known = await this.#find(key, options.signal)
+    const asked = this.#snapshot(messages, options)
+    const known = await this.#find(asked.key, options.signal)
     if (known) {
       if (typeof known.content === "string" && known.content !== "") yield known.content
       yield known
       return known
     }
-    const stream = this.#client.createStream(messages, options)
+    const stream = this.#client.createStream(asked.messages, asked.options)
     let isOver = false
     try {
       for (;;) {
@@ -74,7 +76,7 @@ export class ChatCompletionCache implements ChatCompletionClient {
           return part.value
         }
         // Before it is passed on: whoever leaves with the result leaves it kept.
-        if (typeof part.value !== "string") await this.#keep(key, part.value)
+        if (typeof part.value !== "string") await this.#keep(asked.key, part.value, options.signal)
         yield part.value
       }
     } finally {
@@ -105,6 +107,7 @@ export class ChatCompletionCache implements ChatCompletionClient {
 
   /** Closes the client behind it. */
   async close(): Promise<void> {
+    this.#isClosed = true
     await this.#client.close()
   }
 
@@ -112,8 +115,18 @@ export class ChatCompletionCache implements ChatCompletionClient {
     await this.close()
   }
 
-  #key(messages: readonly LLMMessage[], options: CreateOptions): string {
-    return cacheKey(this.identity, readRequest(messages, options, this.modelInfo))
+  /** The request as it is now: what is asked must be what the key says, though the caller's lists may change. */
+  #snapshot(
+    messages: readonly LLMMessage[],
+    options: CreateOptions,
+  ): { readonly key: string; readonly messages: readonly LLMMessage[]; readonly options: CreateOptions } {
+    const request = readRequest(messages, options, this.modelInfo)
+    if (this.#isClosed) throw clientClosed()
+    return {
+      key: cacheKey(this.identity, request),
+      messages: structuredClone(request.messages),
+      options: { ...options, tools: request.tools, extraCreateArgs: structuredClone(request.extra) },
+    }
   }
 
   async #find(key: string, signal: AbortSignal | undefined): Promise<CreateResult | undefined> {
@@ -132,10 +145,11 @@ export class ChatCompletionCache implements ChatCompletionClient {
     return { ...result, cached: true }
   }
 
-  async #keep(key: string, result: CreateResult): Promise<void> {
+  async #keep(key: string, result: CreateResult, signal: AbortSignal | undefined): Promise<void> {
     try {
-      await this.#store.set(key, JSON.stringify(result))
+      await abortable(this.#store.set(key, JSON.stringify(result)), signal)
     } catch (error) {
+      signal?.throwIfAborted()
       // The answer is there and was paid for; that it is asked for again is no reason to lose it.
       this.#logger.warn("The model cache cannot be written", { error })
     }

@@ -1,13 +1,21 @@
 /** Reads a body of one JSON value to a line, wherever its bytes are cut. */
 export async function* jsonLines(body: AsyncIterable<Uint8Array>): AsyncGenerator {
   const decoder = new TextDecoder()
-  let rest = ""
+  // Joined once a line is whole: a long one would be looked through again with each piece.
+  let pieces: string[] = []
   for await (const bytes of body) {
-    rest += decoder.decode(bytes, { stream: true })
-    const lines = rest.split("\n")
-    rest = lines.pop() ?? ""
-    for (const line of lines) if (line.trim() !== "") yield JSON.parse(line)
+    const [first = "", ...others] = decoder.decode(bytes, { stream: true }).split("\n")
+    pieces.push(first)
+    for (const other of others) {
+      yield* jsonLine(pieces)
+      pieces = [other]
+    }
   }
-  rest += decoder.decode()
-  if (rest.trim() !== "") yield JSON.parse(rest)
+  pieces.push(decoder.decode())
+  yield* jsonLine(pieces)
+}
+
+function* jsonLine(pieces: readonly string[]): Generator {
+  const line = pieces.join("")
+  if (line.trim() !== "") yield JSON.parse(line)
 }

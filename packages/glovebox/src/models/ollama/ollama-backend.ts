@@ -1,4 +1,6 @@
+import { z } from "zod"
 import type { JsonObject } from "../../core/index.ts"
+import { boundedFetch } from "../bounded-fetch.ts"
 import type { CountOptions, TokenCount } from "../chat-completion-client.ts"
 import type { CreateResult } from "../create-result.ts"
 import { estimateTokens } from "../estimate-tokens.ts"
@@ -10,7 +12,7 @@ import type { ModelRequest } from "../model-request.ts"
 import { retryAfterMs } from "../retry-after.ts"
 import { sdkFailure } from "../sdk-failure.ts"
 import { jsonLines } from "./json-lines.ts"
-import { ReportedError, gatherAnswer } from "./ollama-answer.ts"
+import { gatherAnswer } from "./ollama-answer.ts"
 import type { ReadOllamaOptions } from "./ollama-options.ts"
 import { toOllamaBody } from "./ollama-request.ts"
 
@@ -36,7 +38,7 @@ export class OllamaBackend implements ModelBackend {
     const { baseURL, model, headers } = options
     this.modelInfo = options.modelInfo
     this.identity = identity
-    this.context = { provider: "Ollama", endpoint: baseURL, model, secrets: Object.values(headers) }
+    this.context = { provider: "Ollama", endpoint: baseURL, model, secrets: () => Object.values(headers) }
     this.#options = options
   }
 
@@ -53,7 +55,6 @@ export class OllamaBackend implements ModelBackend {
   }
 
   failureOf(error: unknown): ModelFailure {
-    if (error instanceof ReportedError) return { status: 500, message: error.message }
     if (!(error instanceof StatusError)) return sdkFailure(error)
     const { status, headers } = error.response
     return {
@@ -74,7 +75,7 @@ export class OllamaBackend implements ModelBackend {
     stream: boolean,
     signal: AbortSignal,
   ): AsyncGenerator<string, CreateResult> {
-    const response = await fetch(`${this.#options.baseURL}/api/chat`, {
+    const response = await boundedFetch(`${this.#options.baseURL}/api/chat`, {
       method: "POST",
       headers: { ...this.#options.headers, "content-type": "application/json" },
       body: JSON.stringify({ ...toOllamaBody(request, this.#options), stream }),
@@ -89,11 +90,14 @@ export class OllamaBackend implements ModelBackend {
   }
 }
 
+// Ollama sends a text; servers in front of it send what OpenAI's would.
+const errorBodySchema = z.object({ error: z.union([z.string(), z.object({ message: z.string() })]) })
+
 async function said(response: Response): Promise<string> {
   const text = await response.text()
   try {
-    const { error }: { error?: unknown } = JSON.parse(text)
-    if (typeof error === "string") return error
+    const { error } = errorBodySchema.parse(JSON.parse(text))
+    return typeof error === "string" ? error : error.message
   } catch {
     // Not Ollama's answer, but a proxy's.
   }

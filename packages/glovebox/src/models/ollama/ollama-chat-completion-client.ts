@@ -9,6 +9,7 @@ import {
 import { BackendClient } from "../backend-client.ts"
 import { modelInfoConfigSchema, modelInfoFromConfig, modelInfoToConfig } from "../model-info-config.ts"
 import { requestIdentity } from "../request-identity.ts"
+import { milliseconds, seconds } from "../seconds.ts"
 import { OllamaBackend } from "./ollama-backend.ts"
 import {
   type OllamaChatCompletionClientOptions,
@@ -35,12 +36,15 @@ export class OllamaChatCompletionClient extends BackendClient implements Compone
 
   /** Everything but the headers, which may hold a key. */
   toComponent(): ComponentModel {
-    const { model, baseURL, modelInfo, keepAlive, timeoutMs, maxRetries } = this.#options
+    const { model, baseURL, modelInfo, keepAlive, timeoutMs, maxRetries, idleTimeoutMs, retryDelayMs } =
+      this.#options
     return ollamaChatCompletionClientComponent.dump({
       model,
       host: baseURL,
       model_info: modelInfoToConfig(modelInfo),
-      timeout: timeoutMs / 1000,
+      timeout: seconds(timeoutMs),
+      idle_timeout: seconds(idleTimeoutMs),
+      retry_delay: seconds(retryDelayMs),
       max_retries: maxRetries,
       keep_alive: keepAlive,
       ...requestConfig(this.#options),
@@ -61,6 +65,8 @@ const configSchema = z.object({
   model_info: modelInfoConfigSchema.nullish(),
   /** Seconds. */
   timeout: z.number().nullish(),
+  idle_timeout: z.number().nullish(),
+  retry_delay: z.number().nullish(),
   max_retries: z.number().nullish(),
   keep_alive: z.union([z.string(), z.number()]).nullish(),
   options: z.record(z.string(), z.json()).nullish(),
@@ -81,7 +87,9 @@ export const ollamaChatCompletionClientComponent: ComponentDefinition<
       model: config.model,
       baseURL: config.host ?? undefined,
       modelInfo: config.model_info ? modelInfoFromConfig(config.model_info) : undefined,
-      timeoutMs: typeof config.timeout === "number" ? Math.round(config.timeout * 1000) : undefined,
+      timeoutMs: milliseconds(config.timeout),
+      idleTimeoutMs: milliseconds(config.idle_timeout),
+      retryDelayMs: milliseconds(config.retry_delay),
       maxRetries: config.max_retries ?? undefined,
       keepAlive: config.keep_alive ?? undefined,
       options: (config.options as JsonObject | null) ?? undefined,

@@ -15,6 +15,7 @@ describe("OllamaChatCompletionClient", () => {
     ["0.0.0.0", "http://127.0.0.1:11434"],
     ["0.0.0.0:8080", "http://127.0.0.1:8080"],
     ["gpu-box", "http://gpu-box:11434"],
+    [":8080", "http://127.0.0.1:8080"],
     ["https://ollama.example.com/", "https://ollama.example.com"],
   ])("finds the server when OLLAMA_HOST is %s", (host, endpoint) => {
     vi.stubEnv("OLLAMA_HOST", host)

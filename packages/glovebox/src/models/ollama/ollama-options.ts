@@ -4,6 +4,7 @@ import { type ClientSettings, clientSettingsShape } from "../client-settings.ts"
 import { readEndpoint } from "../endpoint.ts"
 import { type ModelInfo, modelInfoSchema } from "../model-info.ts"
 import { readOptions } from "../read-options.ts"
+import { headersSchema } from "../request-headers.ts"
 
 export interface OllamaChatCompletionClientOptions extends ClientSettings {
   /** As "llama3.2" or "qwen3:8b". */
@@ -25,7 +26,7 @@ export interface OllamaChatCompletionClientOptions extends ClientSettings {
 const optionsSchema = z.strictObject({
   model: z.string().min(1),
   baseURL: z.string().optional(),
-  headers: z.record(z.string(), z.string()).default({}),
+  headers: headersSchema,
   modelInfo: modelInfoSchema.optional(),
   options: z.record(z.string(), z.json()).default({}),
   keepAlive: z.union([z.string(), z.number()]).optional(),
@@ -50,7 +51,7 @@ export function readOllamaOptions(
 
 /** Ollama's variable says where the server listens: without a scheme, and perhaps on every address. */
 function hostOf(host: string): string {
-  const address = host.includes("://") ? host : `http://${host}`
+  const address = host.includes("://") ? host : `http://${host.replace(/^:/, "127.0.0.1:")}`
   const here = address.replace("://0.0.0.0", "://127.0.0.1")
   const hasPort = /:\d+(?:\/|$)/.test(here.replace(/^\w+:\/\//, ""))
   return hasPort || host.includes("://") ? here : `${here.replace(/\/+$/, "")}:11434`

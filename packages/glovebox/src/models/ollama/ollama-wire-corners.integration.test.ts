@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { z } from "zod"
 import { expectFailure } from "../../core/expect-failure.test-kit.ts"
-import type { CreateResult, LLMMessage } from "../index.ts"
-import { inPieces } from "../in-pieces.test-kit.ts"
+import type { CreateResult, FunctionCall, LLMMessage } from "../index.ts"
+import { atEveryCut } from "../in-pieces.test-kit.ts"
 import { ModelServer } from "../model-server.test-kit.ts"
 import { OllamaChatCompletionClient, type OllamaChatCompletionClientOptions } from "./index.ts"
 import { line, ollamaWire } from "./ollama-wire.test-kit.ts"
@@ -145,6 +145,26 @@ describe("Ollama's answer", () => {
     expect(await client().create(HI)).toMatchObject({ content: "Four.", thought: "Hm." })
   })
 
+  it("may have its reasoning in the text of a stream, and speak of the tag", async () => {
+    const said = (...pieces: string[]): string[] => [
+      ...pieces.map((content) => line({ message: { content }, done: false })),
+      end,
+    ]
+    const { text, result } = await streamed(said("<th", "ink>Hm.</think", ">", "\nFour."))
+    expect([text, result.content, result.thought]).toEqual(["Four.", "Four.", "Hm."])
+    const tag = await streamed(said("It ends with </think> ", "always."))
+    expect([tag.text, tag.result.content]).toEqual([
+      "It ends with </think> always.",
+      "It ends with </think> always.",
+    ])
+  })
+
+  it("may have calls with the same id", async () => {
+    const calls = [1, 2].map((a) => ({ id: "0", function: { name: "f", arguments: { a } } }))
+    const { result } = await streamed([line({ message: { content: "", tool_calls: calls }, done: true })])
+    expect(new Set((result.content as FunctionCall[]).map(({ id }) => id)).size).toBe(2)
+  })
+
   it("may lack its counts and why it ended", async () => {
     const { text, result } = await streamed([line({ message: { content: "x" }, done: true })])
     expect([text, result]).toEqual([
@@ -185,10 +205,9 @@ describe("Ollama's answer", () => {
 
   it("does not care where its bytes are cut", async () => {
     const bytes = Buffer.from(line({ message: { content: "ü👍" }, done: false }) + end)
-    for (let cut = 1; cut < bytes.length; cut += 1) {
-      using _pieces = inPieces((all) => [all.subarray(0, cut), all.subarray(cut)])
+    await atEveryCut(async (cut) => {
       const { text } = await streamed([bytes])
       expect(text, `cut at ${cut}`).toBe("ü👍")
-    }
+    })
   })
 })

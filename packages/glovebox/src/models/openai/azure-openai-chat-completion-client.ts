@@ -1,3 +1,4 @@
+import type { AzureOpenAI } from "openai"
 import { z } from "zod"
 import {
   type Component,
@@ -14,8 +15,9 @@ import {
 } from "./azure-options.ts"
 import { OpenAIBackend } from "./openai-backend.ts"
 import { configFromOptions, optionsFromConfig, requestConfig, sharedConfigShape } from "./openai-component.ts"
-import { LIBRARY_OPTIONS, loadOpenAI } from "./openai-library.ts"
+import { LIBRARY_OPTIONS, isolated, loadOpenAI } from "./openai-library.ts"
 import { openAIModelInfo } from "./openai-models.ts"
+import { TokenSource } from "./token-source.ts"
 
 /** Models that Azure runs as deployments. */
 export class AzureOpenAIChatCompletionClient extends BackendClient implements Component {
@@ -23,7 +25,8 @@ export class AzureOpenAIChatCompletionClient extends BackendClient implements Co
 
   constructor(options: AzureOpenAIChatCompletionClientOptions) {
     const read = readAzureOptions(options)
-    const { model, azureEndpoint, azureDeployment, apiVersion, apiKey, azureADTokenProvider } = read
+    const { model, azureEndpoint, azureDeployment, apiVersion, apiKey } = read
+    const tokens = read.azureADTokenProvider ? new TokenSource(read.azureADTokenProvider) : undefined
     super(
       new OpenAIBackend({
         modelInfo: openAIModelInfo(model, read.modelInfo),
@@ -37,21 +40,24 @@ export class AzureOpenAIChatCompletionClient extends BackendClient implements Co
           provider: "Azure OpenAI",
           endpoint: azureEndpoint,
           model: azureDeployment,
-          secrets: [apiKey ?? "", ...Object.values(read.headers)],
+          secrets: () => [apiKey ?? "", tokens?.latest ?? "", ...Object.values(read.headers)],
         },
         settings: read,
         connect: async () => {
-          const { AzureOpenAI } = await loadOpenAI()
-          return new AzureOpenAI({
-            ...LIBRARY_OPTIONS,
-            // The library takes either; an empty key keeps it from reading the environment.
-            ...(azureADTokenProvider ? { azureADTokenProvider, apiKey: "" } : { apiKey }),
-            endpoint: azureEndpoint,
-            deployment: azureDeployment,
-            apiVersion,
-            organization: null,
-            defaultHeaders: read.headers,
-          })
+          const library = await loadOpenAI()
+          const make = (): AzureOpenAI =>
+            new library.AzureOpenAI({
+              ...LIBRARY_OPTIONS,
+              // The library takes either; an empty key keeps it from reading the environment.
+              ...(tokens ? { azureADTokenProvider: async () => tokens.next(), apiKey: "" } : { apiKey }),
+              endpoint: azureEndpoint,
+              deployment: azureDeployment,
+              apiVersion,
+              organization: null,
+              project: null,
+              defaultHeaders: read.headers,
+            })
+          return isolated(make)
         },
       }),
       read,

@@ -2,6 +2,7 @@ import { z } from "zod"
 import { GloveboxError } from "../../core/index.ts"
 import type { ClientSettings } from "../client-settings.ts"
 import { readEndpoint } from "../endpoint.ts"
+import { environmentKey } from "../environment-key.ts"
 import type { ModelInfo } from "../model-info.ts"
 import { readOptions } from "../read-options.ts"
 import { type OpenAIRequestOptions, connectionShape, requestShape } from "./openai-options.ts"
@@ -15,7 +16,7 @@ export interface AzureOpenAIChatCompletionClientOptions extends OpenAIRequestOpt
   readonly azureDeployment?: string | undefined
   /** As "2024-10-21". @default the variable OPENAI_API_VERSION */
   readonly apiVersion?: string | undefined
-  /** @default the variable AZURE_OPENAI_API_KEY, unless there is a token provider */
+  /** @default the variable AZURE_OPENAI_API_KEY, but only for Azure's addresses or the one of AZURE_OPENAI_ENDPOINT */
   readonly apiKey?: string | undefined
   /** Gives a token of Microsoft Entra for each request, instead of a key. */
   readonly azureADTokenProvider?: (() => Promise<string>) | undefined
@@ -62,19 +63,30 @@ export function readAzureOptions(
       "Azure OpenAI needs a version of its API. Pass apiVersion, or set OPENAI_API_VERSION.",
     )
   }
-  const apiKey =
-    read.apiKey ?? (read.azureADTokenProvider ? undefined : env["AZURE_OPENAI_API_KEY"] || undefined)
+  const azureEndpoint = readEndpoint(endpoint, "azureEndpoint")
+  const mayUseEnvironment = !read.azureADTokenProvider && isUsual(azureEndpoint, env)
+  const apiKey = read.apiKey ?? (mayUseEnvironment ? environmentKey(env, "AZURE_OPENAI_API_KEY") : undefined)
   if (apiKey === undefined && !read.azureADTokenProvider) {
     throw new GloveboxError(
       "MODEL_KEY_MISSING",
-      "Azure OpenAI needs a key. Pass apiKey or azureADTokenProvider, or set AZURE_OPENAI_API_KEY.",
+      "Azure OpenAI needs a key. Pass apiKey or azureADTokenProvider, or set AZURE_OPENAI_API_KEY. " +
+        "That variable is used for addresses of Azure, and for the one in AZURE_OPENAI_ENDPOINT.",
     )
   }
   return {
     ...read,
-    azureEndpoint: readEndpoint(endpoint, "azureEndpoint"),
+    azureEndpoint,
     azureDeployment: read.azureDeployment ?? read.model,
     apiVersion,
     apiKey,
   }
+}
+
+const AZURE =
+  /^https:\/\/[\w-]+\.(?:openai|cognitiveservices|services\.ai)\.azure\.(?:com|us|cn)(?::443)?(?:\/|$)/
+
+/** A key from the environment is not sent to an address from somewhere else. */
+function isUsual(endpoint: string, env: NodeJS.ProcessEnv): boolean {
+  const own = env["AZURE_OPENAI_ENDPOINT"]
+  return AZURE.test(endpoint) || (!!own && readEndpoint(own, "AZURE_OPENAI_ENDPOINT") === endpoint)
 }

@@ -8,6 +8,8 @@ import { splitThought } from "../split-thought.ts"
 /** An answer's parts as servers of this API send them, whole or gathered from a stream. */
 export interface Answer {
   readonly text: string
+  /** What the model says instead of an answer that it will not give. */
+  readonly refusal: string
   readonly reasoning: string
   readonly calls: readonly { readonly id: string; readonly name: string; readonly arguments: string }[]
   readonly finish: string | undefined
@@ -43,12 +45,13 @@ export const textShape = {
 /** The text and the reasoning of a message, or of a piece of one. */
 export function readTexts(message: z.output<z.ZodObject<typeof textShape>>): {
   text: string
+  refusal: string
   reasoning: string
 } {
   const { content, refusal, reasoning_content: reasoningContent, reasoning } = message
   const text = typeof content === "string" ? content : (content ?? []).map((part) => part.text ?? "").join("")
   const thinking = typeof content === "string" ? "" : (content ?? []).map(thinkingOf).join("")
-  return { text: text || (refusal ?? ""), reasoning: (reasoningContent || reasoning) ?? thinking }
+  return { text, refusal: refusal ?? "", reasoning: reasoningContent || reasoning || thinking }
 }
 
 function thinkingOf({ thinking }: z.output<typeof partSchema>): string {
@@ -58,15 +61,17 @@ function thinkingOf({ thinking }: z.output<typeof partSchema>): string {
 
 /** The result that an answer amounts to. */
 export function toCreateResult(answer: Answer, family: string): CreateResult {
-  const { text, reasoning, calls, usage, logprobs } = answer
-  const split =
-    reasoning === "" && /^(?:r1|deepseek|qwen|qwq)/.test(family) ? splitThought(text) : { content: text }
+  const { refusal, reasoning, usage, logprobs } = answer
+  const text = answer.text + refusal
+  const calls = withOwnIds(answer.calls)
+  const split = reasoning === "" && writesThoughts(family) ? splitThought(text) : { content: text }
   const said = [reasoning, split.thought ?? "", calls.length > 0 ? split.content : ""].filter(
     (part) => part !== "",
   )
   return {
-    finishReason: calls.length > 0 ? "function_calls" : finishReason(answer.finish),
-    content: calls.length > 0 ? calls.map(toCall) : split.content,
+    finishReason:
+      calls.length > 0 ? "function_calls" : refusal === "" ? finishReason(answer.finish) : "content_filter",
+    content: calls.length > 0 ? calls : split.content,
     usage: { promptTokens: usage?.prompt_tokens ?? 0, completionTokens: usage?.completion_tokens ?? 0 },
     cached: false,
     ...(logprobs.length === 0 ? {} : { logprobs: logprobs.map(toLogprob) }),
@@ -74,9 +79,19 @@ export function toCreateResult(answer: Answer, family: string): CreateResult {
   }
 }
 
-function toCall({ id, name, arguments: args }: Answer["calls"][number]): FunctionCall {
-  // A server that numbers nothing would make two calls look like one.
-  return { id: id || `call_${randomUUID()}`, name: normalizeName(name), arguments: args || "{}" }
+/** Families that write their reasoning into the text. */
+export function writesThoughts(family: string): boolean {
+  return /^(?:r1|deepseek|qwen|qwq)/.test(family)
+}
+
+/** A server that numbers nothing, or everything alike, would make two calls look like one. */
+function withOwnIds(calls: Answer["calls"]): FunctionCall[] {
+  const taken = new Set([""])
+  return calls.map(({ id, name, arguments: args }) => {
+    const own = taken.has(id) ? `call_${randomUUID()}` : id
+    taken.add(own)
+    return { id: own, name: normalizeName(name), arguments: args || "{}" }
+  })
 }
 
 function finishReason(reason = ""): FinishReason {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { expectFailure } from "../../core/expect-failure.test-kit.ts"
 import type { CreateResult, FunctionCall, LLMMessage } from "../index.ts"
-import { inPieces } from "../in-pieces.test-kit.ts"
+import { atEveryCut } from "../in-pieces.test-kit.ts"
 import { ModelServer } from "../model-server.test-kit.ts"
 import { ABLE } from "../server-subject.test-kit.ts"
 import { OpenAIChatCompletionClient } from "./index.ts"
@@ -37,10 +37,11 @@ async function whole(body: unknown, family?: string): Promise<CreateResult> {
 
 async function streamed(
   parts: readonly (string | Uint8Array)[],
+  family?: string,
 ): Promise<{ text: string; result: CreateResult }> {
   server.script({ type: "raw", parts })
   let text = ""
-  for await (const item of client().createStream(HI)) {
+  for await (const item of client(family).createStream(HI)) {
     if (typeof item !== "string") return { text, result: item }
     text += item
   }
@@ -88,7 +89,10 @@ describe("an answer of a server that is like OpenAI's", () => {
   })
 
   it("may be a refusal, or come in parts", async () => {
-    expect((await whole(choice({ content: null, refusal: "No." }))).content).toBe("No.")
+    expect(await whole(choice({ content: null, refusal: "No." }))).toMatchObject({
+      content: "No.",
+      finishReason: "content_filter",
+    })
     const parts = [
       { type: "thinking", thinking: [{ type: "text", text: "Hm." }] },
       { type: "text", text: "Yes" },
@@ -141,6 +145,16 @@ describe("an answer of a server that is like OpenAI's", () => {
     expect(result.logprobs).toEqual(expected)
   })
 
+  it("may be an error, though its status says success", async () => {
+    const report = (error: object): Promise<CreateResult> => whole({ error })
+    await expectFailure(report({ message: "slow down", code: 429 }), "MODEL_RATE_LIMITED", /slow down/)
+    await expectFailure(
+      report({ message: "too long", code: "context_length_exceeded" }),
+      "MODEL_REQUEST_INVALID",
+    )
+    await expectFailure(report({ message: "broken" }), "MODEL_UNAVAILABLE", /broken/)
+  })
+
   it.each<[string, unknown]>([
     ["no choices", { choices: [] }],
     ["no message", { choices: [{}] }],
@@ -174,6 +188,27 @@ describe("a stream of a server that is like OpenAI's", () => {
       [call(0, "a", "f", '{"x"'), call(0, "a", "f", ":1}"), call(1, "b", "g", "{}"), call(1, "b", "g", "")],
     ],
     [
+      "without numbers and ids",
+      [call(undefined, undefined, "f", '{"x":1}'), call(undefined, undefined, "g", "{}")],
+    ],
+    [
+      "without ids, and one number",
+      [call(0, "", "f", '{"x"'), call(0, "", "f", ":1}"), call(0, "", "g", "{}")],
+    ],
+    [
+      "that mixes its calls without numbers",
+      [
+        call(undefined, "a", "f", '{"x"'),
+        call(undefined, "b", "g", "{"),
+        call(undefined, "a", undefined, ":1}"),
+        call(undefined, "b", undefined, "}"),
+      ],
+    ],
+    [
+      "whose names are cut",
+      [call(0, "a", "", ""), call(0, undefined, "f", '{"x":1}'), call(1, "b", "g", "{}")],
+    ],
+    [
       "that mixes its calls",
       [
         call(0, "a", "f", '{"x"'),
@@ -184,10 +219,44 @@ describe("a stream of a server that is like OpenAI's", () => {
     ],
   ])("may have calls %s", async (_name, parts) => {
     const { result } = await streamed([...parts, delta({}, "tool_calls")])
-    expect(result.content).toEqual([
-      { id: "a", name: "f", arguments: '{"x":1}' },
-      { id: "b", name: "g", arguments: "{}" },
+    expect(result.content).toMatchObject([
+      { name: "f", arguments: '{"x":1}' },
+      { name: "g", arguments: "{}" },
     ])
+    const ids = (result.content as FunctionCall[]).map(({ id }) => id)
+    const isNumbered = parts.some((part) => part.includes('"id":"a"'))
+    expect(ids.map((id) => id.replace(/^call_.+/, "made up"))).toEqual(
+      isNumbered ? ["a", "b"] : ["made up", "made up"],
+    )
+    expect(ids[0]).not.toBe(ids[1])
+  })
+
+  it("may call one tool twice, without ids or with the same", async () => {
+    for (const id of [undefined, "same"]) {
+      const parts = id
+        ? [call(0, id, "f", "{}"), call(1, id, "f", "{}")]
+        : [call(0, id, "f", "{}"), call(0, id, "f", "{}")]
+      const { content } = (await streamed([...parts, delta({}, "tool_calls")])).result
+      expect(content).toMatchObject([{ name: "f" }, { name: "f" }])
+      expect(new Set((content as FunctionCall[]).map((wish) => wish.id)).size).toBe(2)
+    }
+  })
+
+  it("may be a refusal", async () => {
+    const { text, result } = await streamed([
+      delta({ refusal: "I " }),
+      delta({ refusal: "won't." }),
+      delta({}, "stop"),
+    ])
+    expect([text, result.content, result.finishReason]).toEqual(["I won't.", "I won't.", "content_filter"])
+  })
+
+  it("of a family that writes its reasoning into the text does not show it", async () => {
+    const parts = ["<thi", "nk>Hm", ".</th", "ink>\n\nFo", "ur"].map((content) => delta({ content }))
+    const { text, result } = await streamed([...parts, delta({}, "stop")], "qwen3")
+    expect([text, result.content, result.thought]).toEqual(["Four", "Four", "Hm."])
+    const plain = await streamed([...parts, delta({}, "stop")])
+    expect(plain.text).toBe(plain.result.content)
   })
 
   it("may bring its usage with the last piece, in each, or after an empty one", async () => {
@@ -252,6 +321,8 @@ describe("a stream of a server that is like OpenAI's", () => {
       "MODEL_RATE_LIMITED",
       /too busy/,
     )
+    const numbered = event({ error: { message: "no such key", code: 401 }, choices: [] })
+    await expectFailure(streamed([delta({ content: "x" }), numbered]), "MODEL_KEY_REFUSED", /no such key/)
   })
 
   it("does not care where its bytes are cut", async () => {
@@ -265,13 +336,12 @@ describe("a stream of a server that is like OpenAI's", () => {
       ],
     })
     const bytes = Buffer.from(piece + wish.replaceAll("\n", "\r\n"))
-    for (let cut = 1; cut < bytes.length; cut += 1) {
-      using _pieces = inPieces((all) => [all.subarray(0, cut), all.subarray(cut)])
+    await atEveryCut(async (cut) => {
       const { text, result } = await streamed([bytes])
       expect([text, result.content], `cut at ${cut}`).toEqual([
         "ü👍",
         [{ id: "a", name: "f", arguments: '{"x":"ß"}' }],
       ])
-    }
+    })
   })
 })

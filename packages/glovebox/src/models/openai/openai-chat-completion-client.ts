@@ -1,3 +1,4 @@
+import type { OpenAI } from "openai"
 import { z } from "zod"
 import {
   type Component,
@@ -9,7 +10,7 @@ import { BackendClient } from "../backend-client.ts"
 import { requestIdentity } from "../request-identity.ts"
 import { OpenAIBackend } from "./openai-backend.ts"
 import { configFromOptions, optionsFromConfig, requestConfig, sharedConfigShape } from "./openai-component.ts"
-import { LIBRARY_OPTIONS, loadOpenAI } from "./openai-library.ts"
+import { LIBRARY_OPTIONS, isolated, loadOpenAI } from "./openai-library.ts"
 import { openAIModelInfo } from "./openai-models.ts"
 import {
   type OpenAIChatCompletionClientOptions,
@@ -37,20 +38,22 @@ export class OpenAIChatCompletionClient extends BackendClient implements Compone
           provider: baseURL.startsWith("https://api.openai.com") ? "OpenAI" : "The server",
           endpoint: baseURL,
           model,
-          secrets: [apiKey ?? "", ...Object.values(headers)],
+          secrets: () => [apiKey ?? "", ...Object.values(headers)],
         },
         settings: read,
         connect: async () => {
-          const { OpenAI } = await loadOpenAI()
-          return new OpenAI({
-            ...LIBRARY_OPTIONS,
-            baseURL,
-            apiKey: apiKey ?? "none",
-            organization: read.organization ?? null,
-            project: read.project ?? null,
-            // The library wants a key; a server that needs none gets none.
-            defaultHeaders: { ...(apiKey === undefined ? { Authorization: null } : {}), ...headers },
-          })
+          const library = await loadOpenAI()
+          const make = (): OpenAI =>
+            new library.OpenAI({
+              ...LIBRARY_OPTIONS,
+              baseURL,
+              apiKey: apiKey ?? "none",
+              organization: read.organization ?? null,
+              project: read.project ?? null,
+              // The library wants a key; a server that needs none gets none.
+              defaultHeaders: { ...(apiKey === undefined ? { Authorization: null } : {}), ...headers },
+            })
+          return isolated(make)
         },
       }),
       read,
@@ -60,11 +63,12 @@ export class OpenAIChatCompletionClient extends BackendClient implements Compone
 
   /** Everything but the key and the headers: loaded again, it takes them from the environment. */
   toComponent(): ComponentModel {
-    const { baseURL, organization } = this.#options
+    const { baseURL, organization, project } = this.#options
     return openAIChatCompletionClientComponent.dump({
       ...configFromOptions(this.#options),
       base_url: baseURL,
       organization,
+      project,
     })
   }
 }
@@ -73,6 +77,7 @@ const configSchema = z.object({
   ...sharedConfigShape,
   base_url: z.string().nullish(),
   organization: z.string().nullish(),
+  project: z.string().nullish(),
 })
 
 /** Makes the client from a component's data, also from data that AutoGen wrote. */
@@ -84,10 +89,11 @@ export const openAIChatCompletionClientComponent: ComponentDefinition<
   aliases: ["autogen_ext.models.openai.OpenAIChatCompletionClient", "openai_chat_completion_client"],
   type: "model",
   config: configSchema,
-  create: ({ base_url: baseURL, organization, ...config }) =>
+  create: ({ base_url: baseURL, organization, project, ...config }) =>
     new OpenAIChatCompletionClient({
       ...optionsFromConfig(config),
       baseURL: baseURL ?? undefined,
       organization: organization ?? undefined,
+      project: project ?? undefined,
     }),
 })

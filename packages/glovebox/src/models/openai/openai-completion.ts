@@ -1,6 +1,7 @@
 import { z } from "zod"
 import { formatIssues } from "../../internal/format-issues.ts"
 import type { CreateResult } from "../create-result.ts"
+import { ReportedError } from "../reported-error.ts"
 import { logprobsSchema, readTexts, textShape, toCreateResult, usageSchema } from "./openai-answer.ts"
 
 /** A call's arguments: JSON text by the API, but an object from some servers. */
@@ -32,8 +33,12 @@ const completionSchema = z.object({
   usage: usageSchema.nullish(),
 })
 
+const reportSchema = z.object({ error: z.looseObject({ message: z.string() }) })
+
 /** Reads a whole answer. */
 export function readCompletion(body: unknown, family: string): CreateResult {
+  const report = reportSchema.safeParse(body)
+  if (report.success) throw new ReportedError(report.data.error)
   const { data, error } = completionSchema.safeParse(body)
   if (error) throw new SyntaxError(`the answer does not fit: ${formatIssues(error.issues)}`)
   const [choice] = data.choices

@@ -1,6 +1,7 @@
 import { z } from "zod"
 import type { JsonObject } from "../../core/index.ts"
 import { modelInfoConfigSchema, modelInfoFromConfig, modelInfoToConfig } from "../model-info-config.ts"
+import { milliseconds, seconds } from "../seconds.ts"
 import type { ModelInfo } from "../model-info.ts"
 import type { OpenAIRequestOptions } from "./openai-options.ts"
 
@@ -17,6 +18,9 @@ export const sharedConfigShape = {
   /** Seconds. */
   timeout: number,
   max_retries: number,
+  /** Seconds, too. */
+  idle_timeout: number,
+  retry_delay: number,
   temperature: number,
   top_p: number,
   max_tokens: number,
@@ -41,6 +45,8 @@ interface SharedOptions extends OpenAIRequestOptions {
   readonly modelInfo?: ModelInfo | undefined
   readonly timeoutMs?: number | undefined
   readonly maxRetries?: number | undefined
+  readonly idleTimeoutMs?: number | undefined
+  readonly retryDelayMs?: number | undefined
 }
 
 /** The options that a component's data stands for. */
@@ -50,7 +56,9 @@ export function optionsFromConfig(config: SharedConfig): SharedOptions {
     // AutoGen writes stars where a key was.
     apiKey: config.api_key && !/^\*+$/.test(config.api_key) ? config.api_key : undefined,
     modelInfo: config.model_info ? modelInfoFromConfig(config.model_info) : undefined,
-    timeoutMs: typeof config.timeout === "number" ? Math.round(config.timeout * 1000) : undefined,
+    timeoutMs: milliseconds(config.timeout),
+    idleTimeoutMs: milliseconds(config.idle_timeout),
+    retryDelayMs: milliseconds(config.retry_delay),
     maxRetries: config.max_retries ?? undefined,
     temperature: config.temperature ?? undefined,
     topP: config.top_p ?? undefined,
@@ -74,7 +82,9 @@ export function configFromOptions(options: SharedOptions): z.input<z.ZodObject<t
   return {
     model: options.model,
     model_info: options.modelInfo ? modelInfoToConfig(options.modelInfo) : undefined,
-    timeout: options.timeoutMs === undefined ? undefined : options.timeoutMs / 1000,
+    timeout: seconds(options.timeoutMs),
+    idle_timeout: seconds(options.idleTimeoutMs),
+    retry_delay: seconds(options.retryDelayMs),
     max_retries: options.maxRetries,
     ...requestConfig(options),
     include_usage: options.includeUsage,

@@ -1,5 +1,7 @@
 import type { AzureOpenAI, OpenAI } from "openai"
 import { loadPackage } from "../../core/load-package.ts"
+import { boundedFetch } from "../bounded-fetch.ts"
+import { withoutEnvironment } from "../without-environment.ts"
 
 /** The library, which is loaded only when a model is asked for the first time. */
 export async function loadOpenAI(): Promise<{ OpenAI: typeof OpenAI; AzureOpenAI: typeof AzureOpenAI }> {
@@ -15,4 +17,10 @@ export const LIBRARY_OPTIONS = {
   logLevel: "off",
   // The key was given for this address, and for no other.
   fetchOptions: { redirect: "manual" },
+  fetch: boundedFetch,
 } as const
+
+/** Makes the library's client from what it is given alone. */
+export function isolated<T>(make: () => T): T {
+  return withoutEnvironment(/^(?:AZURE_)?OPENAI_/, make)
+}

@@ -40,6 +40,29 @@ describe("OpenAIChatCompletionClient", () => {
     expect(new OpenAIChatCompletionClient({ model: "gpt-4o" }).modelInfo.family).toBe("gpt-4o")
   })
 
+  it("takes an empty key for none, and refuses one that no header can hold, without showing it", () => {
+    for (const apiKey of ["", " \n"]) {
+      expect(failureOf(() => new OpenAIChatCompletionClient({ model: "gpt-4o", apiKey }))).toMatch(
+        /^MODEL_KEY_MISSING/,
+      )
+    }
+    const make = (options: object) => () => new OpenAIChatCompletionClient({ model: "gpt-4o", ...options })
+    for (const options of [
+      { apiKey: "secret\nword" },
+      { apiKey: "secret word" },
+      { apiKey: "k", headers: { "x-key": "secret\r\nword: 1" } },
+      { apiKey: "k", headers: { "x key": "secret" } },
+    ]) {
+      const failure = failureOf(make(options))
+      expect(failure).toMatch(/^OPTION_INVALID: /)
+      expect(failure).not.toMatch(/secret|word/)
+    }
+    vi.stubEnv("OPENAI_API_KEY", "secret\nword")
+    expect(failureOf(make({}))).toMatch(
+      /^OPTION_INVALID: The variable OPENAI_API_KEY is no key: (?!.*secret)/,
+    )
+  })
+
   it("wants none for another address", () => {
     const client = new OpenAIChatCompletionClient({
       model: "m",
@@ -70,6 +93,8 @@ describe("OpenAIChatCompletionClient", () => {
     ["ftp://host/", /is no http or https address/],
     ["http://", /is no http or https address/],
     ["https://me:secret-word@host/v1", /user name or password/],
+    ["http://me:secret-word/secret-word@host:99999/", /is no http or https address/],
+    ["ftp://host/?key=secret-word", /is no http or https address/],
     ["secret-word@host", /is no http or https address/],
     ["https://host/v1?key=secret-word", /query/],
   ])("refuses the address %s", (baseURL, message) => {
@@ -99,7 +124,10 @@ describe("OpenAIChatCompletionClient", () => {
       temperature: 0.5,
       stop: ["END"],
       timeoutMs: 1500,
+      idleTimeoutMs: 700,
       maxRetries: 1,
+      retryDelayMs: 20,
+      project: "p",
       modelInfo: { ...ABLE, contextTokens: 99 },
       extraCreateArgs: { top_k: 1 },
     })
@@ -115,6 +143,9 @@ describe("OpenAIChatCompletionClient", () => {
         model: "gpt-4o",
         temperature: 0.5,
         timeout: 1.5,
+        idle_timeout: 0.7,
+        retry_delay: 0.02,
+        project: "p",
         max_retries: 1,
         model_info: { context_tokens: 99 },
       },
@@ -157,6 +188,23 @@ describe("AzureOpenAIChatCompletionClient", () => {
     expect(failureOf(() => new AzureOpenAIChatCompletionClient({ ...options, [name]: undefined }))).toMatch(
       message,
     )
+  })
+
+  it("takes the environment's key for Azure's addresses and the environment's own, and for no other", () => {
+    vi.stubEnv("AZURE_OPENAI_API_KEY", TEST_KEY)
+    const make = (azureEndpoint: string) => () =>
+      new AzureOpenAIChatCompletionClient({ ...options, apiKey: undefined, azureEndpoint })
+    for (const address of [
+      "https://evil.example",
+      "http://x.openai.azure.com",
+      "https://x.openai.azure.com.evil.example",
+      "https://evil.example/x.openai.azure.com/",
+    ]) {
+      expect(failureOf(make(address))).toMatch(/^MODEL_KEY_MISSING/)
+    }
+    expect(make("https://x.openai.azure.com/")().modelInfo.family).toBe("gpt-4o")
+    vi.stubEnv("AZURE_OPENAI_ENDPOINT", "https://proxy.example")
+    expect(make("https://proxy.example/")().modelInfo.family).toBe("gpt-4o")
   })
 
   it("becomes data without its key, and is made from it again", () => {

@@ -2,8 +2,10 @@ import { z } from "zod"
 import { GloveboxError, type JsonObject } from "../../core/index.ts"
 import { type ClientSettings, clientSettingsShape } from "../client-settings.ts"
 import { readEndpoint } from "../endpoint.ts"
+import { environmentKey } from "../environment-key.ts"
 import { type ModelInfo, modelInfoSchema } from "../model-info.ts"
 import { readOptions } from "../read-options.ts"
+import { apiKeySchema, headersSchema } from "../request-headers.ts"
 
 /** What a request to an API of OpenAI's kind may be given besides its messages. */
 export interface OpenAIRequestOptions {
@@ -66,8 +68,8 @@ export const requestShape = {
 
 export const connectionShape = {
   model: text,
-  apiKey: z.string().optional(),
-  headers: z.record(z.string(), z.string()).default({}),
+  apiKey: apiKeySchema,
+  headers: headersSchema,
   modelInfo: modelInfoSchema.optional(),
   ...clientSettingsShape,
 }
@@ -97,7 +99,7 @@ export function readOpenAIOptions(
   const baseURL = read.baseURL === undefined ? usual : readEndpoint(read.baseURL)
   // A key from the environment is not sent to an address from somewhere else.
   const isUsual = baseURL === usual || baseURL === OPENAI
-  const apiKey = read.apiKey ?? (isUsual ? env["OPENAI_API_KEY"] || undefined : undefined)
+  const apiKey = read.apiKey ?? (isUsual ? environmentKey(env, "OPENAI_API_KEY") : undefined)
   if (apiKey === undefined && baseURL === OPENAI) {
     throw new GloveboxError("MODEL_KEY_MISSING", "OpenAI needs a key. Pass apiKey, or set OPENAI_API_KEY.")
   }

@@ -29,6 +29,12 @@ export function toOpenAIBody(request: ModelRequest, settings: RequestSettings, i
       `extraCreateArgs must not have ${taken}: the client sets it.`,
     )
   }
+  if (request.output !== undefined && "response_format" in extra) {
+    throw new GloveboxError(
+      "MODEL_REQUEST_INVALID",
+      "extraCreateArgs has response_format, and there is a jsonOutput. Pass one of them.",
+    )
+  }
   return {
     model: settings.model,
     messages: toOpenAIMessages(request.messages, { ...settings, family: info.family }),

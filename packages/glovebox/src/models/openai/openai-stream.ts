@@ -1,6 +1,7 @@
 import { z } from "zod"
 import { formatIssues } from "../../internal/format-issues.ts"
 import type { CreateResult } from "../create-result.ts"
+import { ThoughtFilter } from "../thought-filter.ts"
 import {
   type Answer,
   logprobsSchema,
@@ -8,14 +9,9 @@ import {
   textShape,
   toCreateResult,
   usageSchema,
+  writesThoughts,
 } from "./openai-answer.ts"
-import { argumentsSchema } from "./openai-completion.ts"
-
-const callDeltaSchema = z.object({
-  index: z.int().nonnegative().nullish(),
-  id: z.string().nullish(),
-  function: z.object({ name: z.string().nullish(), arguments: argumentsSchema }).nullish(),
-})
+import { GatheredCalls, callDeltaSchema } from "./gathered-calls.ts"
 
 const chunkSchema = z.object({
   choices: z
@@ -31,21 +27,16 @@ const chunkSchema = z.object({
   usage: usageSchema.nullish(),
 })
 
-interface GatheredCall {
-  index: number
-  id: string
-  name: string
-  arguments: string
-}
-
 /** Gathers the pieces of a streamed answer, and yields its text as it comes. */
 export async function* gatherStream(
   chunks: AsyncIterable<unknown>,
   family: string,
 ): AsyncGenerator<string, CreateResult> {
-  const calls: GatheredCall[] = []
+  const calls = new GatheredCalls()
+  const filter = writesThoughts(family) ? new ThoughtFilter() : undefined
   const logprobs: Answer["logprobs"][number][] = []
   let text = ""
+  let refusal = ""
   let reasoning = ""
   let finish: string | undefined
   let usage: Answer["usage"]
@@ -58,29 +49,15 @@ export async function* gatherStream(
     finish = choice?.finish_reason ?? finish
     logprobs.push(...(choice?.logprobs?.content ?? []))
     if (!choice?.delta) continue
-    for (const delta of choice.delta.tool_calls ?? []) addCall(calls, delta)
+    for (const delta of choice.delta.tool_calls ?? []) calls.add(delta)
     const piece = readTexts(choice.delta)
     reasoning += piece.reasoning
     text += piece.text
-    yield piece.text
+    refusal += piece.refusal
+    yield filter ? filter.add(piece.text + piece.refusal) : piece.text + piece.refusal
   }
   if (finish === undefined) throw new SyntaxError("the stream ended before the answer did")
-  if (calls.some(({ name }) => name === "")) throw new SyntaxError("a call in the stream has no name")
-  return toCreateResult({ text, reasoning, calls, finish, usage, logprobs }, family)
-}
-
-function addCall(calls: GatheredCall[], delta: z.output<typeof callDeltaSchema>): void {
-  const { id, function: part } = delta
-  // Without a number a piece belongs to the last call, unless it brings another id.
-  const index = delta.index ?? calls.at(-1)?.index ?? 0
-  let call = calls.findLast((known) => known.index === index)
-  // Gemini's server gives parallel calls the same number and ids of their own.
-  if (!call || (id && call.id !== "" && call.id !== id)) {
-    call = { index, id: "", name: "", arguments: "" }
-    calls.push(call)
-  }
-  call.id ||= id ?? ""
-  // Some servers repeat the name in each piece.
-  if (part?.name && part.name !== call.name) call.name += part.name
-  call.arguments += part?.arguments ?? ""
+  yield filter?.end() ?? ""
+  if (calls.all.some(({ name }) => name === "")) throw new SyntaxError("a call in the stream has no name")
+  return toCreateResult({ text, refusal, reasoning, calls: calls.all, finish, usage, logprobs }, family)
 }

@@ -48,6 +48,30 @@ describe("ReplayChatCompletionClient", () => {
     await expectFailure(client.create(ask("a")), "MODEL_RESPONSE_INVALID", /Answer 1/)
   })
 
+  it("does not wait for a function that never answers when it is aborted", async () => {
+    const reason = new Error("enough")
+    const controller = new AbortController()
+    const client = new ReplayChatCompletionClient([
+      async () => {
+        controller.abort(reason)
+        return new Promise(() => {})
+      },
+    ])
+    await expect(client.create(ask("x"), { signal: controller.signal })).rejects.toBe(reason)
+  })
+
+  it("refuses tools and forms that are none", async () => {
+    const client = new ReplayChatCompletionClient(["x"])
+    for (const options of [
+      { tools: [null] },
+      { tools: [{ schema: 5 }] },
+      { jsonOutput: "json" },
+      { jsonOutput: 7 },
+    ]) {
+      await expectFailure(client.create(ask("a"), options as never), "MODEL_REQUEST_INVALID")
+    }
+  })
+
   it("stops a stream when it is aborted", async () => {
     const controller = new AbortController()
     const reason = new Error("enough")

@@ -1,11 +1,13 @@
 import { randomUUID } from "node:crypto"
 import { GloveboxError, type JsonObject } from "../../core/index.ts"
+import { abortable } from "../../internal/abortable.ts"
 import type {
   ChatCompletionClient,
   CountOptions,
   CreateOptions,
   TokenCount,
 } from "../chat-completion-client.ts"
+import { clientClosed } from "../client-closed.ts"
 import { countMessageTokens } from "../count-message-tokens.ts"
 import { type CreateResult, type RequestUsage, createResultSchema } from "../create-result.ts"
 import type { LLMMessage } from "../messages.ts"
@@ -66,8 +68,7 @@ export class ReplayChatCompletionClient implements ChatCompletionClient {
   async create(messages: readonly LLMMessage[], options: CreateOptions = {}): Promise<CreateResult> {
     readRequest(messages, options, this.modelInfo)
     options.signal?.throwIfAborted()
-    if (this.#isClosed)
-      throw new GloveboxError("MODEL_CLIENT_CLOSED", "The model client is closed. Make a new one.")
+    if (this.#isClosed) throw clientClosed()
     // The list may change later; what was asked does not.
     this.#calls.push({ messages: [...messages], options })
     const response = this.#responses[this.#next]
@@ -79,7 +80,8 @@ export class ReplayChatCompletionClient implements ChatCompletionClient {
     }
     this.#next += 1
     const promptTokens = (await this.countTokens(messages, options)).tokens
-    const result = await toResult(response, messages, options, { promptTokens, countText })
+    const given = toResult(response, messages, options, { promptTokens, countText })
+    const result = await abortable(given, options.signal)
     options.signal?.throwIfAborted()
     const { error } = createResultSchema.safeParse(result)
     if (error)

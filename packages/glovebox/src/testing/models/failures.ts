@@ -68,9 +68,14 @@ export function defineFailures({ it, subject }: ModelSuite): void {
   })
 
   it("begins a stream again as long as nothing was said", async (stage) => {
-    stage.script(status(500), { type: "broken", after: "lost" }, saying("at last"))
-    const { pieces } = await drain(stage.client({ maxRetries: 2, retryDelayMs: 1 }), ask("x"))
-    assert.deepEqual([pieces, stage.requests.length], [["at last"], 3])
+    stage.script(
+      status(500),
+      { type: "broken", after: "lost" },
+      { type: "broken", piece: "", after: "lost" },
+      saying("at last"),
+    )
+    const { pieces } = await drain(stage.client({ maxRetries: 3, retryDelayMs: 1 }), ask("x"))
+    assert.deepEqual([pieces, stage.requests.length], [["at last"], 4])
   })
 
   it("waits as long as Retry-After says, instead of its own pause", async (stage) => {

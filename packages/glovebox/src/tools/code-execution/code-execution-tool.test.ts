@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest"
+import { failureOf } from "../../core/failure-of.test-kit.ts"
 import type {
   BlockResult,
   CodeBlock,
@@ -67,6 +68,15 @@ describe("codeExecutionTool", () => {
       { code: "print(42)", language: "python" },
       { code: "ls", language: "sh" },
     ])
+  })
+
+  it.each<[string, object, RegExp]>([
+    ["no executor", {}, /executor/],
+    ["no language", { executor: ending({}), languages: [] }, /languages: is empty/],
+    ["an option that is none", { executor: ending({}), language: "sh" }, /language/],
+    ["a name that is none", { executor: ending({}), name: "run code" }, /no name for a tool/],
+  ])("refuses %s", (_, options, problem) => {
+    expect(failureOf(() => codeExecutionTool(options as never))).toMatch(problem)
   })
 
   it("streams what the code prints, and the result last", async () => {

@@ -1,6 +1,7 @@
 import { z } from "zod"
 import { GloveboxError } from "../../core/index.ts"
 import type { CodeExecutor, CodeResult } from "../../executors/index.ts"
+import { formatIssues } from "../../internal/format-issues.ts"
 import { SandboxPolicy } from "../../policy/index.ts"
 import { type Tool, type ToolOptions, type ToolResult, imageContent, textContent, tool } from "../index.ts"
 import { describeCodeResult } from "./describe-code-result.ts"
@@ -21,8 +22,32 @@ export interface CodeExecutionToolOptions extends OfTool {
 
 const codeSchema = z.object({ code: z.string().min(1), language: z.string().optional() })
 
+const optionsSchema = z.strictObject({
+  executor: z.custom<CodeExecutor>(
+    (value) => typeof value === "object" && value !== null && "stream" in value,
+    "must be a code executor",
+  ),
+  languages: z.array(z.string().min(1)).min(1, "is empty: name what the model may write").optional(),
+  // These are checked as every tool's are.
+  name: z.unknown().optional(),
+  description: z.unknown().optional(),
+  approval: z.unknown().optional(),
+  risk: z.unknown().optional(),
+  errors: z.unknown().optional(),
+})
+
 /** A tool that runs code in an executor; what it printed, how it ended and its images are the result. */
-export function codeExecutionTool({
+export function codeExecutionTool(options: CodeExecutionToolOptions): Tool {
+  const { error } = optionsSchema.safeParse(options)
+  if (error)
+    throw new GloveboxError(
+      "TOOL_INVALID",
+      `The tool's options are not valid: ${formatIssues(error.issues)}.`,
+    )
+  return makeTool(options)
+}
+
+function makeTool({
   executor,
   languages = ["python"],
   name = "execute_code",

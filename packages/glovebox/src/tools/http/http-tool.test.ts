@@ -106,6 +106,52 @@ describe("httpTool", () => {
     ])
   })
 
+  it("sends what the schema names alone, unless it is open by its own word", async () => {
+    answer = (_request, response) => response.end("ok")
+    const properties = { q: { type: "string" } }
+    const args = JSON.parse('{"q":"1","admin":"true","__proto__":"x"}') as object
+    const open = await ask({ parameters: { type: "object", properties } }, args)
+    expect(open.seen[0]?.url).toBe("/?q=1")
+    const posted = await ask({ parameters: { type: "object", properties }, method: "POST" }, args)
+    expect(posted.seen[0]?.body).toBe('{"q":"1"}')
+    const wanted = { type: "object", properties, additionalProperties: { type: "string" } }
+    expect((await ask({ parameters: wanted }, { q: "1", more: "2" })).seen[0]?.url).toBe("/?q=1&more=2")
+  })
+
+  it("refuses a parameter that would be in the query twice", () => {
+    const url = "https://api.example.com/?tenant=mine&q={q}"
+    const parameters = z.object({ q: z.string(), tenant: z.string() })
+    expect(
+      failureOf(() => httpTool({ name: "t", description: "d", url, allow: ["api.example.com"], parameters })),
+    ).toMatch(/has tenant in its query/)
+  })
+
+  it("refuses half of a way up that the address has already", () => {
+    const template = new UrlTemplate("https://api.example.com/a/%2e{id}/b")
+    expect(() => template.withArguments({ id: "." })).toThrow("cannot be a part of a path")
+    expect(template.withArguments({ id: "x" }).pathname).toBe("/a/%2ex/b")
+  })
+
+  it("tells no key, also when the server does", async () => {
+    answer = (request, response) =>
+      response.writeHead(401).end(`bad key ${String(request.headers["x-api-key"])}!`)
+    const headers = { "x-api-key": "s3cr3t-key", accept: "application/json" }
+    expect((await ask({ headers }, {})).text).toBe("HTTP 401 Unauthorized: bad key [redacted]!")
+    answer = (request, response) => response.end(JSON.stringify(request.headers))
+    const { text } = await ask(
+      { headers: () => ({ authorization: "Bearer s3cr3t-tok", accept: "text/plain" }) },
+      {},
+    )
+    expect(text).toContain('"authorization":"Bearer [redacted]"')
+    expect(text).toContain('"accept":"text/plain"')
+  })
+
+  it("waits for its headers no longer than for the answer", async () => {
+    const { text, isError } = await ask({ headers: () => new Promise<never>(() => {}), timeoutMs: 50 }, {})
+    expect(isError).toBe(true)
+    expect(text).toMatch(/time/i)
+  })
+
   it.each([".", "..", ""])("refuses %j as a part of the path", async (id) => {
     const { text, isError, seen: requests } = await ask({ path: "/users/{id}" }, { id })
     expect(isError).toBe(true)

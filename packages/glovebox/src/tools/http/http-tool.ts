@@ -1,11 +1,14 @@
 import { z } from "zod"
 import { GloveboxError } from "../../core/index.ts"
+import { abortable } from "../../internal/abortable.ts"
 import { errorMessage } from "../../internal/error-message.ts"
 import { formatIssues } from "../../internal/format-issues.ts"
+import type { ToolSchema } from "../../models/index.ts"
 import { asImage } from "../code-execution/images-of.ts"
 import { type Tool, type ToolOptions, type ToolParameters, type ToolResult, tool } from "../index.ts"
 import { errorResult } from "../tool-result.ts"
 import { AllowedHosts } from "./allowed-hosts.ts"
+import { headerRedactor } from "./header-redactor.ts"
 import { redirectedRequest } from "./redirected-request.ts"
 import { type HttpRequest, type HttpResponse, type SendOptions, sendRequest } from "./send-request.ts"
 import { UrlTemplate } from "./url-template.ts"
@@ -74,13 +77,20 @@ export function httpTool<const Parameters extends ToolParameters>(
     execute: async (args, { signal }) => {
       const late = AbortSignal.timeout(data.timeoutMs)
       const limits = { ...data, signal: AbortSignal.any([signal, late]) }
-      const given = typeof headers === "function" ? await headers() : (headers ?? {})
-      const request = requestFor(template, data.method, args as Record<string, unknown>, given)
+      const given =
+        typeof headers === "function" ? await abortable(ask(headers), limits.signal) : (headers ?? {})
+      const request = requestFor(
+        template,
+        data.method,
+        named(made.schema, args as Record<string, unknown>),
+        given,
+      )
+      const hide = headerRedactor(given)
       try {
-        return toResult(options.name, await follow(request, hosts, limits))
+        return toResult(options.name, await follow(request, hosts, limits), hide)
       } catch (cause) {
         signal.throwIfAborted()
-        throw new Error(failureText(cause, late, data.timeoutMs, request.url), { cause })
+        throw new Error(hide(failureText(cause, late, data.timeoutMs, request.url)), { cause })
       }
     },
   })
@@ -88,14 +98,32 @@ export function httpTool<const Parameters extends ToolParameters>(
   return made
 }
 
-function checkPlaces({ names }: UrlTemplate, { name, schema: { parameters = {} } }: Tool): void {
+function checkPlaces({ names, fixed }: UrlTemplate, { name, schema: { parameters = {} } }: Tool): void {
   const known = Object.keys((parameters["properties"] as object | undefined) ?? {})
+  const twice = known.find((one) => fixed.has(one) && !names.has(one))
+  if (twice !== undefined) {
+    throw new GloveboxError(
+      "TOOL_INVALID",
+      `The address of tool ${name} has ${twice} in its query, and a parameter of this name has no place there: both would be sent.`,
+    )
+  }
   const unknown = [...names].find((one) => !known.includes(one))
   if (unknown === undefined) return
   throw new GloveboxError(
     "TOOL_INVALID",
     `The address of tool ${name} has {${unknown}}, which is none of its parameters (${known.join(", ")}).`,
   )
+}
+
+/** The arguments that the schema names, or says that there may be: a model could send others to an open schema. */
+function named({ parameters = {} }: ToolSchema, args: Record<string, unknown>): Record<string, unknown> {
+  if (parameters["additionalProperties"] !== undefined) return args
+  const known = (parameters["properties"] as object | undefined) ?? {}
+  return Object.fromEntries(Object.entries(args).filter(([name]) => Object.hasOwn(known, name)))
+}
+
+async function ask(headers: () => Headers | Promise<Headers>): Promise<Headers> {
+  return headers()
 }
 
 function requestFor(
@@ -131,9 +159,13 @@ async function follow(first: HttpRequest, hosts: AllowedHosts, limits: SendOptio
   }
 }
 
-function toResult(name: string, { status, statusText, contentType, body, isCut }: HttpResponse): unknown {
+function toResult(
+  name: string,
+  { status, statusText, contentType, body, isCut }: HttpResponse,
+  hide: (text: string) => string,
+): unknown {
   const image = contentType.startsWith("image/") && !isCut ? asImage(body) : undefined
-  const text = `${body.toString()}${isCut ? "\n[the rest was left out: it is too long]" : ""}`
+  const text = `${hide(body.toString())}${isCut ? "\n[the rest was left out: it is too long]" : ""}`
   if (status < 200 || status > 299) {
     return errorResult(
       name,

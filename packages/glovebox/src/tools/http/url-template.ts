@@ -37,6 +37,11 @@ export class UrlTemplate {
     this.names = new Set(names)
   }
 
+  /** The names that its query has already. */
+  get fixed(): ReadonlySet<string> {
+    return new Set(new URLSearchParams(this.#query?.replaceAll(PLACEHOLDER, "")).keys())
+  }
+
   get origin(): string {
     return this.#origin
   }
@@ -59,7 +64,7 @@ function fillSegment(segment: string, args: Readonly<Record<string, unknown>>): 
     return encode(name, args[name])
   })
   // Such a part does not name a thing: it goes to another place.
-  if (first !== undefined && /^(?:\.{0,2})$/.test(filled)) {
+  if (first !== undefined && /^(?:\.|%2e){0,2}$/i.test(filled)) {
     throw new Error(`${first} is ${describe(args[first])}, which cannot be a part of a path`)
   }
   return filled

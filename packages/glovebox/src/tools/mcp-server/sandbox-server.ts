@@ -6,7 +6,8 @@ import { loadPackage } from "../../core/load-package.ts"
 import type { CodeBlock } from "../../executors/index.ts"
 import { errorMessage } from "../../internal/error-message.ts"
 import { describeCodeResult } from "../code-execution/describe-code-result.ts"
-import { asImage, imagesOf } from "../code-execution/images-of.ts"
+import { imagesOf } from "../code-execution/images-of.ts"
+import { MOST_LINES, artifact, imageContents, linesOf, text } from "./file-contents.ts"
 import { LiveOutput } from "./live-output.ts"
 import type { SandboxSession } from "./sandbox-session.ts"
 
@@ -20,12 +21,11 @@ export interface SandboxServerOptions {
   readonly hasShell: boolean
   /** What stays from one call to the next, for the model. */
   readonly lasting: string
+  /** Whether code can reach anything outside, for clients that ask the user. @default false */
+  readonly hasNetwork?: boolean | undefined
 }
 
-type Content = CallToolResult["content"][number]
-
 const path = z.string().describe("Relative to the working directory, such as data/input.csv")
-const MOST_LINES = 2_000
 
 export async function loadServerPackage(): Promise<typeof ServerPackage> {
   return loadPackage(
@@ -53,9 +53,11 @@ export async function makeSandboxServer(
 function addRunTools(
   server: McpServer,
   session: SandboxSession,
-  { languages, hasShell, lasting }: SandboxServerOptions,
+  { languages, hasShell, lasting, hasNetwork = false }: SandboxServerOptions,
 ): void {
   const [first] = languages
+  // Code can change and remove any file of the session: clients decide by these when to ask the user.
+  const annotations = { readOnlyHint: false, destructiveHint: true, openWorldHint: hasNetwork }
   server.registerTool(
     "run_code",
     {
@@ -65,7 +67,7 @@ function addRunTools(
         code: z.string().min(1).describe("The whole program. Print what you want to see."),
         language: z.enum(languages).default(first),
       }),
-      annotations: { destructiveHint: false, openWorldHint: false },
+      annotations,
     },
     async ({ code, language }, context) => answer(session, () => run(session, { code, language }, context)),
   )
@@ -77,7 +79,7 @@ function addRunTools(
       description:
         "Run a command line by sh in the sandbox, in the working directory, and get what it prints and its exit code.",
       inputSchema: z.strictObject({ command: z.string().min(1) }),
-      annotations: { destructiveHint: false, openWorldHint: false },
+      annotations,
     },
     async ({ command }, context) =>
       answer(session, () => run(session, { code: command, language: "sh" }, context)),
@@ -99,14 +101,7 @@ async function run(
   try {
     const { result, policy } = await session.run(block, { signal: mcpReq.signal, onOutput: live.push })
     return {
-      content: [
-        text(describeCodeResult(result, policy.fields.limits)),
-        ...imagesOf(result).map(({ data, mediaType }): Content => ({
-          type: "image",
-          data,
-          mimeType: mediaType,
-        })),
-      ],
+      content: [text(describeCodeResult(result, policy.fields.limits)), ...imageContents(imagesOf(result))],
       isError: result.exitCode !== 0,
     }
   } finally {
@@ -196,44 +191,10 @@ async function answer(session: SandboxSession, work: () => Promise<CallToolResul
   return notice === undefined ? result : { ...result, content: [text(notice), ...result.content] }
 }
 
-function artifact(name: string, bytes: Buffer): Content {
-  const image = asImage(bytes)
-  if (image) return { type: "image", data: image.data, mimeType: image.mediaType }
-  const uri = `file:///${name.split("/").map(encodeURIComponent).join("/")}`
-  if (isText(bytes))
-    return { type: "resource", resource: { uri, mimeType: "text/plain", text: bytes.toString() } }
-  const blob = bytes.toString("base64")
-  return { type: "resource", resource: { uri, mimeType: "application/octet-stream", blob } }
-}
-
-function linesOf(name: string, bytes: Buffer, offset: number, limit: number): string {
-  if (!isText(bytes)) {
-    throw new GloveboxError("WORKSPACE_FAILED", `${name} is no text. Use get_artifact, or read it with code.`)
-  }
-  const lines = bytes.toString().split("\n")
-  const rest = lines.length - offset - limit
-  const shown = lines.slice(offset, offset + limit).join("\n")
-  return rest > 0 ? `${shown}\n[${rest} more lines; go on with offset ${offset + limit}]` : shown
-}
-
-function isText(bytes: Buffer): boolean {
-  if (bytes.includes(0)) return false
-  try {
-    new TextDecoder("utf-8", { fatal: true }).decode(bytes)
-    return true
-  } catch {
-    return false
-  }
-}
-
 function fromBase64(content: string): Buffer {
   if (z.base64().safeParse(content).success) return Buffer.from(content, "base64")
   throw new GloveboxError(
     "WORKSPACE_FAILED",
     "The content is no base64. Encode the file's bytes, or use utf8.",
   )
-}
-
-function text(content: string): Content {
-  return { type: "text", text: content }
 }

@@ -43,6 +43,11 @@ export class SandboxSession implements AsyncDisposable {
     this.#idleMs = options.idleMs ?? DEFAULT_IDLE_MS
   }
 
+  /** Whether a call is on. */
+  get isBusy(): boolean {
+    return this.#calls > 0
+  }
+
   /** Runs code; what it prints is told while it runs. */
   async run(
     block: CodeBlock,

@@ -20,7 +20,7 @@ export interface ServeSandboxHttpOptions extends SandboxServerOptions, SandboxSe
 interface Caller {
   readonly transport: WebStandardStreamableHTTPServerTransport
   readonly close: () => Promise<void>
-  requests: number
+  readonly session: SandboxSession
   timer: NodeJS.Timeout | undefined
 }
 
@@ -33,6 +33,7 @@ export class SandboxHttpServer implements AsyncDisposable {
   readonly #options: ServeSandboxHttpOptions
   readonly #callers = new Map<string, Caller>()
   readonly #server: Server
+  #port = 0
   #making = 0
   #closing: Promise<void> | undefined
 
@@ -60,15 +61,12 @@ export class SandboxHttpServer implements AsyncDisposable {
       )
       made.#server.listen(options.port, "127.0.0.1", resolve)
     })
+    made.#port = (made.#server.address() as AddressInfo).port
     return made
   }
 
   get url(): string {
     return `http://127.0.0.1:${this.#port}${PATH}`
-  }
-
-  get #port(): number {
-    return (this.#server.address() as AddressInfo).port
   }
 
   /** How many callers have a session. */
@@ -110,6 +108,11 @@ export class SandboxHttpServer implements AsyncDisposable {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse, signal: AbortSignal): Promise<void> {
+    // What began now would be ended by nobody.
+    if (this.#closing) {
+      sendError(response, 503, "The server is ending.")
+      return
+    }
     const id = request.headers["mcp-session-id"]
     if (typeof id === "string") {
       const caller = this.#callers.get(id)
@@ -146,16 +149,20 @@ export class SandboxHttpServer implements AsyncDisposable {
     const transport = new Transport({
       sessionIdGenerator: randomUUID,
       maxRequestBodySize: MOST_BODY,
-      onsessioninitialized: (id) => {
-        this.#callers.set(id, { transport, close, requests: 0, timer: undefined })
-        this.#watch(id)
+      onsessioninitialized: async (id) => {
+        this.#callers.set(id, { transport, close, session, timer: undefined })
+        if (this.#closing) await this.#end(id)
+        else this.#watch(id)
       },
       onsessionclosed: (id) => this.#end(id),
     })
     await server.connect(transport)
-    await sendWebResponse(await transport.handleRequest(toWebRequest(request, signal)), response)
-    // What did not begin a session, such as a probe, leaves nothing behind.
-    if (transport.sessionId === undefined) await server.close()
+    try {
+      await sendWebResponse(await transport.handleRequest(toWebRequest(request, signal)), response)
+    } finally {
+      // What did not begin a session, such as a probe, leaves nothing behind.
+      if (transport.sessionId === undefined) await server.close()
+    }
   }
 
   async #use(
@@ -167,25 +174,21 @@ export class SandboxHttpServer implements AsyncDisposable {
   ): Promise<void> {
     // A stream that only waits for news is no sign of life.
     const counts = request.method !== "GET"
-    if (counts) {
-      caller.requests += 1
-      clearTimeout(caller.timer)
-    }
+    if (counts) this.#watch(id)
     try {
       await sendWebResponse(await caller.transport.handleRequest(toWebRequest(request, signal)), response)
     } finally {
-      if (counts) {
-        caller.requests -= 1
-        this.#watch(id)
-      }
+      if (counts) this.#watch(id)
     }
   }
 
   #watch(id: string): void {
     const caller = this.#callers.get(id)
-    if (!caller || caller.requests > 0) return
+    if (!caller) return
     clearTimeout(caller.timer)
-    caller.timer = setTimeout(() => void this.#end(id), this.#options.idleMs ?? DEFAULT_IDLE_MS)
+    // By its calls, and not by its requests: one whose answer never comes would keep it for ever.
+    const look = (): void => (caller.session.isBusy ? this.#watch(id) : void this.#end(id))
+    caller.timer = setTimeout(look, this.#options.idleMs ?? DEFAULT_IDLE_MS)
     caller.timer.unref()
   }
 

@@ -28,8 +28,17 @@ export async function serveSandboxStdio(options: ServeSandboxStdioOptions): Prom
   await using session = new SandboxSession(options)
   const transport = new StdioServerTransport(input, output, { maxBufferSize: MOST_MESSAGE })
   const handle = serveStdio(() => makeSandboxServer(session, options), { transport })
+  const closed = new Promise<void>((resolve) => {
+    const before = transport.onclose
+    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- it is no event target
+    transport.onclose = () => {
+      before?.()
+      resolve()
+    }
+  })
   try {
-    await abortable(finished(input, { writable: false }), signal)
+    // It closes by itself after a message that is too large, and when nobody reads its answers.
+    await abortable(Promise.race([finished(input, { writable: false }), closed]), signal)
   } catch {
     // Whichever way the other side went, it is the end.
   } finally {

@@ -50,6 +50,22 @@ describe("WorkspaceFiles", () => {
     await expectFailure(files.write("up/x", Buffer.from("x")), "WORKSPACE_FAILED")
   })
 
+  it("lists nothing of a folder that is not there yet, and what it may not open by name only", async () => {
+    const none = new WorkspaceFiles(join(base, "later"), new SandboxPolicy())
+    expect(await none.list()).toEqual({ files: [], more: false })
+    await writeFile(join(base, "work", "locked"), "abc", { mode: 0o000 })
+    expect((await files.list()).files).toEqual([{ path: "locked", size: 3 }])
+  })
+
+  it("writes a file in the place of a file alone", async () => {
+    await files.write("notes", Buffer.from("kept"))
+    await files.write("data/a", Buffer.from("a"))
+    await expectFailure(files.write("notes/x", Buffer.from("x")), "WORKSPACE_FAILED", /notes is a file/)
+    await mkdir(join(base, "work", "empty"))
+    await expectFailure(files.write("empty", Buffer.from("x")), "WORKSPACE_FAILED", /empty is a folder/)
+    expect(String(await files.read("notes"))).toBe("kept")
+  })
+
   it("says what is not there, is no file, or would be too much", async () => {
     await expectFailure(files.read("none"), "WORKSPACE_FAILED", /There is no file none/)
     await mkdir(join(base, "work", "folder"))

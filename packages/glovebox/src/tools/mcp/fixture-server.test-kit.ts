@@ -103,6 +103,7 @@ export class FixtureServer implements AsyncDisposable {
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
       onsessioninitialized: (id) => void this.#sessions.set(id, { transport, server }),
+      onsessionclosed: (id) => void this.#sessions.delete(id),
     })
     await server.connect(transport)
     return transport

@@ -1,8 +1,9 @@
-import type { CallToolResult, Client, Tool, Transport } from "@modelcontextprotocol/client"
+import type { CallToolResult, Client, Tool } from "@modelcontextprotocol/client"
 import { GloveboxError } from "../../core/index.ts"
 import { loadPackage } from "../../core/load-package.ts"
 import { errorMessage } from "../../internal/error-message.ts"
 import { type ReadServerParams, describeServer, redactor } from "./mcp-server-params.ts"
+import { type McpTransport, makeTransport } from "./mcp-transport.ts"
 
 export type McpTool = Tool
 export type McpResult = CallToolResult
@@ -17,7 +18,6 @@ export interface ConnectionOptions {
   readonly signal: AbortSignal
 }
 
-const STDERR_KEPT = 2_000
 const FEATURE = "An MCP workbench"
 const PACKAGE = "@modelcontextprotocol/client"
 
@@ -25,7 +25,7 @@ const PACKAGE = "@modelcontextprotocol/client"
 export class McpConnection {
   readonly #client: Client
   readonly #params: ReadServerParams
-  readonly #stderr: () => string
+  readonly #way: McpTransport
   readonly #onLost: () => void
   #isLost = false
   #closing: Promise<void> | undefined
@@ -33,12 +33,12 @@ export class McpConnection {
   private constructor(
     client: Client,
     { params, onLost }: Pick<ConnectionOptions, "params" | "onLost">,
-    stderr: () => string,
+    way: McpTransport,
   ) {
     this.#client = client
     this.#params = params
     this.#onLost = onLost
-    this.#stderr = stderr
+    this.#way = way
     // oxlint-disable-next-line unicorn/prefer-add-event-listener -- it is no event target
     client.onclose = () => this.#lose()
   }
@@ -47,28 +47,21 @@ export class McpConnection {
   static async open(options: ConnectionOptions): Promise<McpConnection> {
     const { params, startTimeoutMs, onToolsChanged, signal } = options
     const { Client } = await loadPackage(PACKAGE, FEATURE, () => import("@modelcontextprotocol/client"))
-    const { CfWorkerJsonSchemaValidator } = await loadPackage(
-      PACKAGE,
-      FEATURE,
-      () => import("@modelcontextprotocol/client/validators/cf-worker"),
-    )
     const client = new Client(
       { name: "glovebox", version: "1" },
       {
-        // The default makes code of the server's schemas.
-        jsonSchemaValidator: new CfWorkerJsonSchemaValidator(),
         // Asking a process which protocol it speaks means to start it twice; an address is asked at no cost.
         versionNegotiation: { mode: "command" in params ? "legacy" : "auto" },
         listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: onToolsChanged } },
       },
     )
-    const { transport, stderr } = await makeTransport(params)
-    const connection = new McpConnection(client, options, stderr)
+    const way = await makeTransport(params)
+    const connection = new McpConnection(client, options, way)
     try {
-      await client.connect(transport, { signal, timeout: startTimeoutMs })
+      await client.connect(way.transport, { signal, timeout: startTimeoutMs })
       return connection
     } catch (error) {
-      await transport.close().catch(() => {})
+      await way.transport.close().catch(() => {})
       await connection.close()
       signal.throwIfAborted()
       throw connection.failure("did not start", error)
@@ -76,9 +69,15 @@ export class McpConnection {
   }
 
   async listTools(signal: AbortSignal, timeoutMs: number): Promise<readonly McpTool[]> {
+    // For all its pages together: each of them may take the whole time.
+    const late = AbortSignal.timeout(timeoutMs)
+    const options = {
+      signal: AbortSignal.any([signal, late]),
+      timeout: timeoutMs,
+      cacheMode: "refresh",
+    } as const
     try {
-      return (await this.#client.listTools(undefined, { signal, timeout: timeoutMs, cacheMode: "refresh" }))
-        .tools
+      return (await this.#client.listTools(undefined, options)).tools
     } catch (error) {
       signal.throwIfAborted()
       this.#noteLoss(error)
@@ -92,13 +91,17 @@ export class McpConnection {
     {
       signal,
       timeoutMs,
+      totalTimeoutMs,
       onProgress,
     }: {
       readonly signal: AbortSignal
       readonly timeoutMs: number
+      readonly totalTimeoutMs: number
       readonly onProgress: (message: string) => void
     },
   ): Promise<McpResult> {
+    // Not checked against: the result is for a model to read, and a pattern of the server's could take for ever.
+    const { outputSchema: _, ...toolDefinition } = tool
     try {
       return await this.#client.callTool(
         { name: tool.name, arguments: args },
@@ -106,7 +109,8 @@ export class McpConnection {
           signal,
           timeout: timeoutMs,
           resetTimeoutOnProgress: true,
-          toolDefinition: tool,
+          maxTotalTimeout: totalTimeoutMs,
+          toolDefinition,
           onprogress: ({ progress, total, message }) =>
             onProgress(message ?? (total === undefined ? `${progress}` : `${progress} of ${total}`)),
         },
@@ -115,29 +119,33 @@ export class McpConnection {
       signal.throwIfAborted()
       this.#noteLoss(error)
       if (codeOf(error) === "REQUEST_TIMEOUT") {
+        const isTotal = errorMessage(error).includes("total")
         throw new GloveboxError(
           "MCP_SERVER_FAILED",
-          `Tool ${tool.name} of the MCP server ${describeServer(this.#params)} did not answer within ${timeoutMs} ms.`,
+          `Tool ${tool.name} of the MCP server ${describeServer(this.#params)} did not answer within ${isTotal ? totalTimeoutMs : timeoutMs} ms.`,
           { cause: error },
         )
       }
       if (this.#isLost)
         throw this.failure(`ended during the call of ${tool.name}, which may have been done or not`, error)
-      throw error
+      throw this.#withoutSecrets(error)
     }
   }
 
   /** Ends the server, or takes leave of it. */
   async close(): Promise<void> {
     this.#lose()
-    this.#closing ??= this.#client.close().catch(() => {})
+    this.#closing ??= (async () => {
+      await this.#way.leave()
+      await this.#client.close().catch(() => {})
+    })()
     await this.#closing
   }
 
   /** An error that tells what the server wrote last, without secrets. */
   failure(what: string, cause: unknown): GloveboxError {
     const hide = redactor(this.#params)
-    const wrote = this.#stderr().trim()
+    const wrote = this.#way.stderr().trim()
     return new GloveboxError(
       "MCP_SERVER_FAILED",
       hide(
@@ -146,6 +154,13 @@ export class McpConnection {
       // What the error holds may be secret too, such as an address with a key.
       { cause: new Error(hide(reasonOf(cause))) },
     )
+  }
+
+  // A server may tell what it was sent, such as a header that it does not like.
+  #withoutSecrets(error: unknown): unknown {
+    const reason = reasonOf(error)
+    const hidden = redactor(this.#params)(reason)
+    return hidden === reason ? error : new Error(hidden)
   }
 
   #lose(): void {
@@ -161,33 +176,6 @@ export class McpConnection {
     if (!isGone && !(error instanceof TypeError && error.message === "fetch failed")) return
     void this.close()
   }
-}
-
-async function makeTransport(
-  params: ReadServerParams,
-): Promise<{ readonly transport: Transport; readonly stderr: () => string }> {
-  if ("url" in params) {
-    const { StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client")
-    const requestInit = { headers: params.headers }
-    return {
-      transport: new StreamableHTTPClientTransport(new URL(params.url), { requestInit }),
-      stderr: () => "",
-    }
-  }
-  const { StdioClientTransport, getDefaultEnvironment } = await import("@modelcontextprotocol/client/stdio")
-  const { command, args, env, cwd } = params
-  const transport = new StdioClientTransport({
-    command,
-    args,
-    env: { ...getDefaultEnvironment(), ...env },
-    stderr: "pipe",
-    ...(cwd === undefined ? {} : { cwd }),
-  })
-  let wrote = ""
-  transport.stderr?.on("data", (chunk: Buffer) => {
-    wrote = `${wrote}${chunk.toString()}`.slice(-STDERR_KEPT)
-  })
-  return { transport, stderr: () => wrote }
 }
 
 function codeOf(error: unknown): string {

@@ -39,23 +39,33 @@ export const serverParamsSchema = z.union(
 
 export type ReadServerParams = z.output<typeof serverParamsSchema>
 
-/** The server in a few words, without what may be secret: arguments, and the address's query. */
+/** The server in a few words, without what may be secret: arguments, the address's query, and parts of it like keys. */
 export function describeServer(params: ReadServerParams): string {
   if ("command" in params) return params.command
   const { origin, pathname } = new URL(params.url)
-  return `${origin}${pathname}`
+  return `${origin}${pathname.replaceAll(LIKE_A_KEY, "/[redacted]")}`
 }
 
 const SHORTEST_SECRET = 4
+// Some hosts have the key in the path.
+const LIKE_A_KEY = /\/[^/]{16,}/g
 
 /** Takes everything out of a text that was given to the server and may be secret. */
 export function redactor(params: ReadServerParams): (text: string) => string {
+  const hidden = secretsOf(params)
+  return (shown) => hidden.reduce((rest, secret) => rest.replaceAll(secret, "[redacted]"), shown)
+}
+
+export function longestSecret(params: ReadServerParams): number {
+  return secretsOf(params)[0]?.length ?? 0
+}
+
+function secretsOf(params: ReadServerParams): readonly string[] {
   const secrets = "command" in params ? Object.values(params.env) : httpSecrets(params)
   // The longest first: one may be a part of another.
-  const hidden = secrets
+  return [...new Set(secrets)]
     .filter(({ length }) => length >= SHORTEST_SECRET)
     .toSorted((a, b) => b.length - a.length)
-  return (shown) => hidden.reduce((rest, secret) => rest.replaceAll(secret, "[redacted]"), shown)
 }
 
 function httpSecrets({
@@ -65,7 +75,23 @@ function httpSecrets({
   readonly url: string
   readonly headers: Record<string, string>
 }): string[] {
-  const { username, password, searchParams } = new URL(url)
+  const { username, password, search, searchParams, pathname } = new URL(url)
   const values = Object.values(headers).flatMap((value) => [value, value.replace(/^\S+ /, "")])
-  return [...values, username, password, ...searchParams.values()]
+  const segments = [...pathname.matchAll(LIKE_A_KEY)].map(([segment]) => segment.slice(1))
+  // As written and as meant: either may be shown.
+  const written = [
+    username,
+    password,
+    ...segments,
+    ...[...search.matchAll(/=([^&]*)/g)].map(([, value = ""]) => value),
+  ]
+  return [...values, ...written, ...written.map(decoded), ...searchParams.values()]
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
 }

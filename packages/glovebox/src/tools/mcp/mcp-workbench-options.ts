@@ -20,6 +20,8 @@ export interface McpWorkbenchOptions {
   readonly pins?: ToolPins | undefined
   /** How long a call may go without an answer or a sign of progress. @default 60000 */
   readonly timeoutMs?: number | undefined
+  /** How long a call may take in all, whatever progress it shows. @default 1800000 */
+  readonly totalTimeoutMs?: number | undefined
   /** How long the server may take to start. @default 30000 */
   readonly startTimeoutMs?: number | undefined
   /** What becomes of a failed call, also when the server has ended. @default "result" */
@@ -36,6 +38,7 @@ export interface ReadMcpOptions {
   readonly overrides: ToolOverrides
   readonly pins: ToolPins | undefined
   readonly timeoutMs: number
+  readonly totalTimeoutMs: number
   readonly startTimeoutMs: number
   readonly errorChoice: (error: unknown) => ErrorChoice
   readonly needsApproval: (call: McpCall) => boolean | Promise<boolean>
@@ -55,6 +58,7 @@ const schema = z.strictObject({
     .default({}),
   pins: z.record(z.string(), z.string().regex(/^[0-9a-f]{64}$/, "is no SHA-256")).optional(),
   timeoutMs: ms.default(60_000),
+  totalTimeoutMs: ms.default(30 * 60_000),
   startTimeoutMs: ms.default(30_000),
   errors: z.union([z.enum(["result", "fatal"]), aFunction]).default("result"),
   approval: z.union([z.boolean(), aFunction]).default(false),
@@ -71,12 +75,13 @@ export function readMcpOptions(options: McpWorkbenchOptions): ReadMcpOptions {
     )
   }
   const { errors = "result", approval = false } = options
-  const { server, overrides, pins, timeoutMs, startTimeoutMs, risk } = data
+  const { server, overrides, pins, timeoutMs, totalTimeoutMs, startTimeoutMs, risk } = data
   return {
     server,
     overrides,
     pins,
     timeoutMs,
+    totalTimeoutMs,
     startTimeoutMs,
     risk,
     approve: options.approve,

@@ -37,6 +37,9 @@ interface Running {
   version: number
 }
 
+const MOST_PROGRESS = 1_000
+const LONGEST_PROGRESS = 10_000
+
 const stateSchema = z.object({
   type: z.literal("McpWorkbenchState"),
   pins: z.record(z.string(), z.string()),
@@ -150,9 +153,12 @@ export class McpWorkbench implements Workbench {
     { signal }: ToolContext,
   ): AsyncGenerator<string, ToolResult, undefined> {
     const progress = new AsyncQueue<string>({ limit: Number.POSITIVE_INFINITY })
-    const { timeoutMs } = this.#options
-    const onProgress = (message: string): void => void progress.push(message)
-    const answer = connection.callTool(tool, args, { signal, timeoutMs, onProgress })
+    const { timeoutMs, totalTimeoutMs } = this.#options
+    // Only signs of life: a flood of them is not worth keeping.
+    const onProgress = (message: string): void => {
+      if (progress.weight < MOST_PROGRESS) progress.push(message.slice(0, LONGEST_PROGRESS))
+    }
+    const answer = connection.callTool(tool, args, { signal, timeoutMs, totalTimeoutMs, onProgress })
     answer.then(
       () => progress.close(),
       () => progress.close(),
@@ -196,7 +202,7 @@ export class McpWorkbench implements Workbench {
   async #list(running: Running): Promise<ReadonlyMap<string, Listed>> {
     const { timeoutMs, overrides } = this.#options
     const { version } = running
-    const offered = this.#pinned.check(await running.connection.listTools(this.#ended.signal, timeoutMs))
+    const offered = this.#check(running, await running.connection.listTools(this.#ended.signal, timeoutMs))
     checkOverrides(
       overrides,
       offered.map(({ name }) => name),
@@ -213,6 +219,15 @@ export class McpWorkbench implements Workbench {
     // Said to be other meanwhile, it is to be asked again.
     if (running.version === version) running.tools = tools
     return tools
+  }
+
+  // A schema can be nested deeper than anything can read.
+  #check({ connection }: Running, tools: readonly McpTool[]): readonly McpTool[] {
+    try {
+      return this.#pinned.check(tools)
+    } catch (error) {
+      throw GloveboxError.is(error) ? error : connection.failure("lists tools that cannot be read", error)
+    }
   }
 
   #connect(): Promise<Running> {
