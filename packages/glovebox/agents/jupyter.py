@@ -261,6 +261,9 @@ class JupyterAgent(Agent):
 
     # A cell that runs.
 
+    def end_connections(self):
+        """Some may be the kernel's, which lives on."""
+
     def watch(self, poller):
         super().watch(poller)
         kernel = self.kernel

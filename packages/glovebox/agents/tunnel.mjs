@@ -86,7 +86,9 @@ function hear(type, payload) {
     connection.heardEnd = true
     connection.socket.end()
   } else if (operation === "r") {
+    // The answer tells the host that the number is free.
     connections.delete(connection.number)
+    tell(connection, "r")
     connection.socket.resetAndDestroy()
   }
 }

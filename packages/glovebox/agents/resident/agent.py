@@ -288,8 +288,13 @@ class Agent:
     def end_block(self):
         """After this nothing can write to the block's streams any more, so they end."""
         statuses = sweep()
+        self.end_connections()
         if self.block.status is None:
             self.block.status = statuses.get(self.block.pid, signal.SIGKILL)
+
+    def end_connections(self):
+        if self.tunnel:
+            self.tunnel.end_all()
 
     def go_on(self):
         block = self.block

@@ -69,6 +69,11 @@ class Tunnel:
                 self.agent.ready.files = max(self.agent.ready.files, file + 32)
             self.say(connection, b"o")
 
+    def end_all(self):
+        """What made them is gone."""
+        for connection in list(self.numbers.values()):
+            self.reset(connection)
+
     def say(self, connection, op, data=b""):
         self.agent.send(b"t", connection.number.to_bytes(4, "big") + op + data)
 
@@ -116,7 +121,8 @@ class Tunnel:
             connection.heard_end = True
             self.finish(connection)
         elif op == b"r":
-            self.drop(connection, abruptly=True)
+            # The answer tells the host that the number is free.
+            self.reset(connection)
 
     def finish(self, connection):
         if connection.heard_end and not connection.pending and not connection.is_shut:

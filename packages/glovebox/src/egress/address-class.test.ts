@@ -1,6 +1,6 @@
 import { networkInterfaces } from "node:os"
 import { describe, expect, it } from "vitest"
-import { canonicalAddress, specialAddress } from "./address-class.ts"
+import { canonicalAddress, ownAddresses, specialAddress } from "./address-class.ts"
 
 describe("specialAddress", () => {
   it.each([
@@ -64,7 +64,7 @@ describe("specialAddress", () => {
 
   it("knows the addresses of this machine, also when they are public", () => {
     const more = { netmask: "", mac: "", internal: false, cidr: null }
-    const interfaces = (): ReturnType<typeof networkInterfaces> => ({
+    const interfaces = ownAddresses({
       eth0: [
         { ...more, family: "IPv4", address: "1.1.1.1" },
         { ...more, family: "IPv6", scopeid: 0, address: "2606:4700:0::1" },

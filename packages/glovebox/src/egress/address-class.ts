@@ -51,17 +51,21 @@ export function canonicalAddress(text: string): string | undefined {
 }
 
 /** What a canonical address is that is not a public one; undefined for a public one. */
-export function specialAddress(address: string, interfaces = networkInterfaces): string | undefined {
+export function specialAddress(
+  address: string,
+  own: ReadonlySet<string> = ownAddresses(),
+): string | undefined {
   const family = isIPv4(address) ? "ipv4" : "ipv6"
   const special = CLASSES.find(({ list }) => list.check(address, family))
   if (special) return special.what
   if (family === "ipv6" && !GLOBAL_6.check(address, "ipv6")) return "a reserved address"
-  return isOwn(address, interfaces()) ? "an address of this machine" : undefined
+  return own.has(address) ? "an address of this machine" : undefined
 }
 
-function isOwn(address: string, interfaces: ReturnType<typeof networkInterfaces>): boolean {
+/** The addresses of this machine, in their canonical form, as they are now. */
+export function ownAddresses(interfaces = networkInterfaces()): ReadonlySet<string> {
   const own = Object.values(interfaces).flatMap((list) => list ?? [])
-  return own.some((one) => canonicalAddress(one.address) === address)
+  return new Set(own.flatMap((one) => canonicalAddress(one.address) ?? []))
 }
 
 function listOf(network: string, prefix: number, family: "ipv4" | "ipv6"): BlockList {

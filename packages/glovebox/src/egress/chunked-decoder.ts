@@ -6,6 +6,7 @@ const MOST_SIZE_DIGITS = 8
 // Of a line with extensions, and of all trailers: both are dropped.
 const MOST_EXTENSION_BYTES = 256
 const MOST_TRAILER_BYTES = 8 * 1024
+const TRAILER = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+:/
 
 type State = "size" | "extension" | "size-end" | "data" | "data-cr" | "data-lf" | "trailer" | "done"
 
@@ -22,7 +23,7 @@ export class ChunkedDecoder {
   #digits = ""
   #left = 0
   #extra = 0
-  #trailerLine = ""
+  #trailerLine: number[] = []
 
   decode(bytes: Buffer): DecodedChunks {
     const data: Buffer[] = []
@@ -86,15 +87,16 @@ export class ChunkedDecoder {
 
   #stepTrailer(byte: number): void {
     if (++this.#extra > MOST_TRAILER_BYTES) throw smuggling("has too many trailers")
-    const line = this.#trailerLine + String.fromCharCode(byte)
+    const line = this.#trailerLine
+    const isAfterCr = line.at(-1) === CR
     if (byte === LF) {
-      if (!line.endsWith("\r\n")) throw badLine()
-      if (line === "\r\n") this.#state = "done"
-      else if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+:/.test(line)) throw smuggling("has a trailer that is no header")
-      this.#trailerLine = ""
-    } else if (this.#trailerLine.endsWith("\r") || (byte < 0x20 && byte !== 0x09 && byte !== CR))
-      throw badLine()
-    else this.#trailerLine = line
+      if (!isAfterCr) throw badLine()
+      if (line.length === 1) this.#state = "done"
+      else if (!TRAILER.test(Buffer.from(line).toString("latin1")))
+        throw smuggling("has a trailer that is no header")
+      this.#trailerLine = []
+    } else if (isAfterCr || (byte < 0x20 && byte !== 0x09 && byte !== CR)) throw badLine()
+    else line.push(byte)
   }
 }
 

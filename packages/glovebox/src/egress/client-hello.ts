@@ -27,6 +27,7 @@ const ENCRYPTED = [0xfe0d, 0xffce]
 export function readClientHello(bytes: Buffer): HelloReading {
   const fragments: Buffer[] = []
   let length = 0
+  let start: Buffer | undefined
   for (let at = 0, count = 1; ; count += 1) {
     if (count > MOST_RECORDS) return { fault: "is in too many records" }
     if (bytes.length < at + 5) return needs(at + 5)
@@ -40,12 +41,13 @@ export function readClientHello(bytes: Buffer): HelloReading {
     length += size
     at = end
     if (length < 4) continue
-    const message = Buffer.concat(fragments)
-    if (message[0] !== CLIENT_HELLO) return { fault: "does not begin with a ClientHello" }
-    const wanted = 4 + message.readUIntBE(1, 3)
+    // Joined once: each of many small records must not cost all before it again.
+    start ??= Buffer.concat(fragments).subarray(0, 4)
+    if (start[0] !== CLIENT_HELLO) return { fault: "does not begin with a ClientHello" }
+    const wanted = 4 + start.readUIntBE(1, 3)
     if (wanted > MOST_HELLO_BYTES) return { fault: "is larger than 32 KiB" }
-    if (message.length > wanted) return { fault: "goes on after its ClientHello" }
-    if (message.length === wanted) return parse(message.subarray(4))
+    if (length > wanted) return { fault: "goes on after its ClientHello" }
+    if (length === wanted) return parse(Buffer.concat(fragments).subarray(4))
   }
 }
 

@@ -3,15 +3,16 @@ import type { AllowList } from "../policy/index.ts"
 import type { EgressEvent, EgressRecords } from "./egress-event.ts"
 import { tooMany } from "./connection-refusals.ts"
 import { EgressLog } from "./egress-log.ts"
+import { type EgressLookup, HostLookups } from "./host-lookups.ts"
+import { lookupHere } from "./machine-lookup.ts"
 import { type GateContext, ProxiedConnection } from "./proxied-connection.ts"
-import { type EgressLookup, lookupHere } from "./resolve-host.ts"
 import { RuleBook } from "./rule-book.ts"
 
 export interface EgressGateOptions {
   readonly network: AllowList
   /**
    * Finds the addresses of an allowed name.
-   * @default as this machine does
+   * @default as this machine does: its hosts file, then its name servers, asked for the name as it is
    */
   readonly lookup?: EgressLookup | undefined
   /** Told of each decision and each end, at once; must not throw. */
@@ -32,7 +33,7 @@ export class EgressGate implements Disposable {
   constructor({ network, lookup = lookupHere, onEvent }: EgressGateOptions) {
     this.#book = new RuleBook(network)
     this.#log = new EgressLog(onEvent)
-    this.#context = { book: () => this.#book, log: this.#log, lookup }
+    this.#context = { book: () => this.#book, log: this.#log, lookups: new HostLookups(lookup) }
   }
 
   /** Takes a connection that a program made; it is the gate's from here on, which always ends it. */

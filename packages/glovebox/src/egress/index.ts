@@ -8,4 +8,4 @@ export type {
   EgressVia,
 } from "./egress-event.ts"
 export { EgressGate } from "./egress-gate.ts"
-export type { EgressLookup } from "./resolve-host.ts"
+export type { EgressLookup } from "./host-lookups.ts"

@@ -6,6 +6,7 @@ import { endOf, idled, late, tightened, tooMany } from "./connection-refusals.ts
 import { dial } from "./dial.ts"
 import type { EgressDenial, EgressEnd } from "./egress-event.ts"
 import type { Asked, EgressLog, OpenConnection } from "./egress-log.ts"
+import type { HostLookups } from "./host-lookups.ts"
 import {
   type HttpRequest,
   type TunnelRequest,
@@ -16,7 +17,7 @@ import {
 import { Refusal } from "./refusal.ts"
 import { type AnswerForm, refusalAnswer } from "./refusal-answer.ts"
 import { OverBudget, relayHttp, relayRaw } from "./relay.ts"
-import { type EgressLookup, resolveHost } from "./resolve-host.ts"
+import { resolveHost } from "./resolve-host.ts"
 import { type BookRule, type EgressUse, type RuleBook, spent } from "./rule-book.ts"
 import { sniff } from "./sniff.ts"
 import { timeouts } from "./timeouts.ts"
@@ -26,7 +27,7 @@ export interface GateContext {
   /** The rules as they are now. */
   readonly book: () => RuleBook
   readonly log: EgressLog
-  readonly lookup: EgressLookup
+  readonly lookups: HostLookups
 }
 
 /** What was decided on, to be decided again when the rules change. */
@@ -132,11 +133,11 @@ export class ProxiedConnection {
 
   async #dial(request: TunnelRequest | HttpRequest): Promise<string> {
     const { host, port } = request
-    const { book, lookup } = this.#context
+    const { book, lookups } = this.#context
     const { signal } = this.#leaving
     const rule = book().decide(host, port, request.kind === "http" ? request.use : undefined).text
     this.#early = { rule, address: undefined }
-    const addresses = await resolveHost({ host, port, rule, lookup, book, signal })
+    const addresses = await resolveHost({ host, port, rule, lookups, book, signal })
     const asked = describeAsked({ via: "unknown", host: host.text, port })
     const { socket, address } = await dial({ addresses, port, asked, rule, signal })
     this.#server = new ByteStream(socket)

@@ -23,7 +23,7 @@ const LF = 0x0a
 const CR = 0x0d
 
 const REQUEST_LINE = /^([!#$%&'*+.^_`|~0-9A-Za-z-]{1,32}) ([\x21-\x7e]+) HTTP\/1\.([01])$/
-const FIELD = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*?)[ \t]*$/
+const FIELD_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 
 /** Reads up to the empty line that ends a head; what follows is put back. Throws Refusal. */
 export async function readHeadBytes(stream: ByteStream): Promise<Buffer> {
@@ -101,10 +101,23 @@ export function malformed(message: string): Refusal {
 }
 
 function parseField(line: string): HeaderField {
-  const match = FIELD.exec(line)
-  if (!match) throw malformed(`The head has a line that is no header: ${printable(line.slice(0, 60))}`)
-  const [, name = "", value = ""] = match
-  return { name, key: name.toLowerCase(), value }
+  const colon = line.indexOf(":")
+  const name = line.slice(0, Math.max(0, colon))
+  if (!FIELD_NAME.test(name))
+    throw malformed(`The head has a line that is no header: ${printable(line.slice(0, 60))}`)
+  return { name, key: name.toLowerCase(), value: trimBlanks(line, colon + 1) }
+}
+
+// By index: an expression for blanks before the end would look at a run of them once from each of its places.
+function trimBlanks(line: string, from: number): string {
+  let [start, end] = [from, line.length]
+  while (start < end && isBlank(line, start)) start += 1
+  while (end > start && isBlank(line, end - 1)) end -= 1
+  return line.slice(start, end)
+}
+
+function isBlank(line: string, at: number): boolean {
+  return line[at] === " " || line[at] === "\t"
 }
 
 function readRequestLine(text: string): Omit<RequestHead, "fields"> {

@@ -1,38 +1,18 @@
-import { lookup as dnsLookup } from "node:dns/promises"
-import { abortable } from "../internal/abortable.ts"
-import { Slots } from "../internal/slots.ts"
 import { type Host, describeTarget } from "../policy/index.ts"
-import { canonicalAddress } from "./address-class.ts"
+import { canonicalAddress, ownAddresses } from "./address-class.ts"
+import { type HostLookups, LateLookup } from "./host-lookups.ts"
 import { Refusal } from "./refusal.ts"
 import type { RuleBook } from "./rule-book.ts"
-import { timeouts } from "./timeouts.ts"
-
-/** Finds the addresses of a name, as text. */
-export type EgressLookup = (
-  host: string,
-  options: { readonly signal: AbortSignal },
-) => Promise<readonly string[]>
 
 const MOST_ADDRESSES = 8
-// Each takes a thread of the few that this process has for its files too.
-const places = new Slots(2)
-
-/** Asks as this machine does. */
-export async function lookupHere(
-  host: string,
-  { signal }: { readonly signal: AbortSignal },
-): Promise<readonly string[]> {
-  const giveBack = await places.take(signal)
-  // The place stays taken until the thread is free, whoever has left meanwhile.
-  const found = dnsLookup(host, { all: true }).finally(giveBack)
-  return (await abortable(found, signal)).map(({ address }) => address)
-}
+// Of what a name server says, which may be a client's own.
+const MOST_LOOKED_AT = 64
 
 export interface ResolveHostOptions {
   readonly host: Host
   readonly port: number
   readonly rule: string
-  readonly lookup: EgressLookup
+  readonly lookups: HostLookups
   readonly book: () => RuleBook
   readonly signal: AbortSignal
 }
@@ -42,25 +22,28 @@ export async function resolveHost(options: ResolveHostOptions): Promise<readonly
   const { host, port, rule, book } = options
   const found = host.kind === "address" ? [host.text] : await lookUp(options)
   const addresses = found.flatMap((text) => canonicalAddress(text) ?? [])
-  if (addresses.length === 0) throw notFound(host.text, rule, false)
-  const allowed = addresses.filter((address) => book().addressFault(host, port, address) === undefined)
-  if (allowed.length > 0) return allowed.slice(0, MOST_ADDRESSES)
-  const [first = ""] = addresses
-  const what = book().addressFault(host, port, first) ?? "not public"
+  const [first] = addresses
+  if (first === undefined) throw notFound(host.text, rule, false)
+  const own = ownAddresses()
+  const allowed: string[] = []
+  for (const address of addresses) {
+    if (book().addressFault(host, port, address, own) === undefined) allowed.push(address)
+    if (allowed.length === MOST_ADDRESSES) break
+  }
+  if (allowed.length > 0) return allowed
+  const what = book().addressFault(host, port, first, own) ?? "not public"
   throw privateAddress(host, port, first, what, rule)
 }
 
-async function lookUp({ host, rule, lookup, signal }: ResolveHostOptions): Promise<readonly string[]> {
-  const deadline = new AbortController()
-  const timer = setTimeout(() => deadline.abort(), timeouts.lookup)
-  const either = AbortSignal.any([signal, deadline.signal])
+async function lookUp({ host, rule, lookups, signal }: ResolveHostOptions): Promise<readonly string[]> {
   try {
-    return await abortable(lookup(host.text, { signal: either }), either)
-  } catch {
+    const found = await lookups.find(host.text, signal)
+    // A lookup is the caller's, and may give anything.
+    if (!Array.isArray(found)) return []
+    return found.slice(0, MOST_LOOKED_AT).filter((text): text is string => typeof text === "string")
+  } catch (error) {
     signal.throwIfAborted()
-    throw notFound(host.text, rule, deadline.signal.aborted)
-  } finally {
-    clearTimeout(timer)
+    throw notFound(host.text, rule, error instanceof LateLookup)
   }
 }
 

@@ -63,13 +63,13 @@ export class RuleBook {
   }
 
   /** Why the address may not be dialled for the host, which resolved to it; undefined when it may. */
-  addressFault(host: Host, port: number, address: string): string | undefined {
+  addressFault(host: Host, port: number, address: string, own?: ReadonlySet<string>): string | undefined {
     const isNamed = this.#private.some(
       (target) =>
         isTarget(target, host, port) ||
         (target.port === port && target.host.kind === "address" && target.host.text === address),
     )
-    return isNamed ? undefined : specialAddress(address)
+    return isNamed ? undefined : specialAddress(address, own)
   }
 
   /** What was used by rules for at least this target. */

@@ -83,23 +83,26 @@ describe.skipIf(HAS_NO_DOCKER)("an allow-list holds in every way a container is 
     expect(await holds({ isolation: "session" }, 3)).toHaveLength(3)
   })
 
-  it("in a session, where a connection that outlives its call is in the records of the next", async () => {
+  it("in a session, where a connection ends with the code that made it, whatever the server thinks", async () => {
     await using server = await holdingServer()
-    const executor = docker({ isolation: "session", ...reaching(server.port, { protocol: "tcp" }) })
-    try {
-      const first = await succeed(executor, program(`connect("${HOST}", ${server.port}).sendall(b"four")`))
-      expect(first.egress).toMatchObject([{ id: 1, verdict: "allowed", bytesUp: 4 }])
-      // Its program is gone, but the server has not ended its side.
-      const second = await succeed(executor, program(`show(fetch("http://evil.test/")[:3])`))
-      expect(second.egress).toMatchObject([
-        { id: 1, verdict: "allowed" },
-        { id: 2, verdict: "denied" },
-      ])
-      expect([second.egress?.[0]?.ended, server.open.size]).toEqual([undefined, 1])
-    } finally {
-      await executor.stop()
-    }
+    await using executor = docker({ isolation: "session", ...reaching(server.port, { protocol: "tcp" }) })
+    const first = await succeed(executor, program(`connect("${HOST}", ${server.port}).sendall(b"four")`))
+    expect(first.egress).toMatchObject([{ id: 1, verdict: "allowed", bytesUp: 4 }])
     await server.whenLeft()
+    const second = await succeed(executor, program(`show(fetch("http://evil.test/")[:3])`))
+    expect(second.egress?.at(-1)).toMatchObject({ id: 2, verdict: "denied" })
+  })
+
+  it("in a session, where what a cancelled call did is in the records of the next", async () => {
+    await using executor = docker({ isolation: "session", ...reaching(1) })
+    const controller = new AbortController()
+    const call = executor.executeCodeBlocks(
+      [program(`show(fetch("http://evil.test/")[:3]); import time; time.sleep(60)`)],
+      { signal: controller.signal, onOutput: () => controller.abort(new Error("enough")) },
+    )
+    await expect(call).rejects.toThrow("enough")
+    const { egress } = await succeed(executor, program(`show(fetch("http://other.test/")[:3])`))
+    expect(egress?.map(({ host }) => host)).toEqual(["evil.test", "other.test"])
   })
 
   it("on an engine that is reached over TCP", async () => {

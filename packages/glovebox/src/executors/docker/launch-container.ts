@@ -43,7 +43,10 @@ export class AgentProgramMissing extends Error {
 /** Creates a container, starts it, hears its agent, and checks that it is what the policy asked for. */
 export async function launchContainer(options: LaunchOptions): Promise<SandboxContainer> {
   const { engine, policy, spec, kind, egress, name, keep, signal } = options
-  const id = await engine.create(spec, name)
+  const id = await engine.create(spec, name).catch((error: unknown) => {
+    egress?.close()
+    throw error
+  })
   let removal: Promise<void> | undefined
   const remove = async (): Promise<void> => (removal ??= engine.remove(id))
   let channel: Channel | undefined

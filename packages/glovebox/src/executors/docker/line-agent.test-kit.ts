@@ -16,7 +16,7 @@ export async function greeted(): Promise<Greeted> {
 }
 
 // By agent: the markers that tests have met.
-export const told = new WeakMap<LineAgent, Set<string>>()
+const told = new WeakMap<LineAgent, Set<string>>()
 
 /** The marker of the newest piece of work, which no other had. */
 export async function markerOf(line: Greeted, word: "run" | "get"): Promise<string> {

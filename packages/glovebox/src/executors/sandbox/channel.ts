@@ -16,6 +16,8 @@ export interface ChannelStreams {
   onOver(callback: () => void): void
   /** Whether they keep the process alive. */
   ref(isNeeded: boolean): void
+  /** Holds back what comes beside the outputs, or no longer. */
+  hold?(isHeld: boolean): void
 }
 
 export interface ChannelOutput {
@@ -69,11 +71,15 @@ export class Channel {
 
   /** Stops reading until `resume`, so that a writer in the sandbox waits. */
   pause(): void {
-    if (!this.#ended) for (const { readable } of this.#streams.outputs) readable.pause()
+    if (this.#ended) return
+    for (const { readable } of this.#streams.outputs) readable.pause()
+    this.#streams.hold?.(true)
   }
 
   resume(): void {
-    if (!this.#ended) for (const { readable } of this.#streams.outputs) readable.resume()
+    if (this.#ended) return
+    for (const { readable } of this.#streams.outputs) readable.resume()
+    this.#streams.hold?.(false)
   }
 
   /** Whether this connection keeps the process alive. */

@@ -17,18 +17,15 @@ export class SandboxEgress {
   readonly accept = (client: Duplex): void => this.#gate.accept(client)
 
   /** Who hears of connections from now on: the call that runs. */
-  listen(listener: (event: EgressEvent) => void): void {
+  listen(listener: ((event: EgressEvent) => void) | undefined): void {
     this.#listener = listener
   }
 
-  /** The call is over, and its result has told of what ended; what ends from now on is for the next one to tell. */
-  forget(): void {
-    this.#listener = undefined
+  /** What no result has told yet, for one to tell it: also of a call that had none, because it was cancelled. */
+  takeRecords(): EgressRecords {
+    const records = this.#gate.records()
     this.#gate.forget()
-  }
-
-  records(): EgressRecords {
-    return this.#gate.records()
+    return records
   }
 
   tighten(network: AllowList | "none"): void {

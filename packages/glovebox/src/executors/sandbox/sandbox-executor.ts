@@ -27,6 +27,7 @@ interface Call {
 }
 
 const STREAM_LIMIT_BYTES = 1024 ** 2
+const EGRESS_WEIGHT = 1024
 
 /** What all executors have in common: starting and stopping, turns, streams; `open` is what differs. */
 export abstract class SandboxExecutor implements CodeExecutor {
@@ -170,6 +171,7 @@ export abstract class SandboxExecutor implements CodeExecutor {
 
 function weightOf(event: ExecutionEvent): number {
   if (event.type === "stdout" || event.type === "stderr") return event.text.length + 64
+  if (event.type === "egress") return EGRESS_WEIGHT
   if (event.type !== "display") return 64
   return event.outputs.reduce((sum, { data }) => sum + sizeOf(data), 64)
 }

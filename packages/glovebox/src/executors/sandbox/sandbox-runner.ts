@@ -102,7 +102,7 @@ export class SandboxRunner implements RunningExecutor {
       if (!isAlive) this.#untoldLoss = SANDBOX_ENDED
       throw error
     } finally {
-      leased.sandbox.egress?.forget()
+      leased.sandbox.egress?.listen(undefined)
       agent.ref(false)
       this.#source.release(leased, isAlive)
     }
@@ -215,6 +215,6 @@ function isRefused(error: unknown): boolean {
 
 function egressOf({ egress }: Sandbox): Pick<CodeResult, "egress" | "egressTruncated"> {
   if (!egress) return {}
-  const { connections, truncated } = egress.records()
+  const { connections, truncated } = egress.takeRecords()
   return { egress: connections, egressTruncated: truncated }
 }

@@ -8,7 +8,6 @@ const PIECE = 64 * 1024
 export interface TunnelStreamEnds {
   /** Sends a part of the connection; resolves when there is room for more. */
   send(operation: "d" | "e" | "r" | "w", data?: Buffer): Promise<void> | undefined
-  onGone(): void
 }
 
 /** The host's end of a connection that a program in the sandbox made. */
@@ -73,7 +72,6 @@ export class TunnelStream extends Duplex {
     if (!isOver && !this.#isGone) void this.#ends.send("r")
     this.#isGone = true
     this.addCredit(0)
-    this.#ends.onGone()
     done(error)
   }
 

@@ -56,6 +56,7 @@ describe("Tunnel", () => {
   it("carries both directions, and the end of each", async () => {
     const { say, sent, clients } = tunnel()
     say(1, "o")
+    await turn()
     say(1, "d", Buffer.from("to the "))
     say(1, "d", Buffer.from("server"))
     say(1, "e")
@@ -75,6 +76,7 @@ describe("Tunnel", () => {
   it("sends no more than the window until the program has read", async () => {
     const { say, sent, clients } = tunnel()
     say(1, "o")
+    await turn()
     clients[0]!.write(Buffer.alloc(1024 ** 2))
     await turn()
     expect(bytesOf(sent)).toBe(256 * 1024)
@@ -86,6 +88,7 @@ describe("Tunnel", () => {
   it("lets the program send more only as it is read here", async () => {
     const { say, sent, clients } = tunnel()
     say(1, "o")
+    await turn()
     for (let at = 0; at < 4; at += 1) say(1, "d", Buffer.alloc(64 * 1024))
     await turn()
     const granted = (): number =>
@@ -103,6 +106,7 @@ describe("Tunnel", () => {
   it("tells when a connection is given up, and drops what was on its way", async () => {
     const { say, sent, clients } = tunnel()
     say(1, "o")
+    await turn()
     clients[0]!.destroy(new Error("denied"))
     await turn()
     say(1, "d", Buffer.from("late"))
@@ -114,6 +118,7 @@ describe("Tunnel", () => {
   it("ends its side when the program's is gone, while it writes or not", async () => {
     const { say, sent, clients } = tunnel()
     say(1, "o")
+    await turn()
     clients[0]!.write(Buffer.alloc(1024 ** 2))
     const closed = new Promise((resolve) => clients[0]!.on("close", resolve))
     say(1, "r")
@@ -124,10 +129,35 @@ describe("Tunnel", () => {
   it("ends all when it is closed, also those that come later", async () => {
     const { tunnel: made, say, clients } = tunnel()
     say(1, "o")
+    await turn()
     made.close()
     say(2, "o")
     await turn()
     expect(clients.map(({ destroyed }) => destroyed)).toEqual([true])
+  })
+
+  it("takes a few connections in a turn, and none that is gone before its own", async () => {
+    const { say, clients } = tunnel()
+    for (let id = 1; id <= 1000; id += 1) say(id, "o")
+    for (let id = 2; id <= 1000; id += 2) say(id, "r")
+    await turn()
+    expect(clients.length).toBeLessThanOrEqual(64)
+    while (clients.length < 500) await turn()
+    await turn()
+    expect(clients.length).toBe(500)
+  })
+
+  it("counts a connection that it gave up until the agent has said so too", async () => {
+    const { say, clients } = tunnel()
+    for (let id = 1; id <= 4096; id += 1) {
+      say(id, "o")
+      say(id, "d", Buffer.from("x"))
+      clients.at(-1)!.destroy()
+    }
+    await turn()
+    expect(() => say(4097, "o")).toThrow(/more connections/)
+    say(1, "r")
+    say(4097, "o")
   })
 
   it.each<[string, (say: ReturnType<typeof tunnel>["say"], made: Tunnel) => void]>([

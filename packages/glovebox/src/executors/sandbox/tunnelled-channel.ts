@@ -34,6 +34,7 @@ export function tunnelledChannel(outer: Channel, accept: (client: Duplex) => voi
     outputs,
     onOver: (callback) => void stdout.once("close", callback),
     ref: (isNeeded) => outer.ref(isNeeded),
+    hold: (isHeld) => (isHeld ? outer.pause() : outer.resume()),
   })
   outer.listen({
     onStdout: (bytes) => frames.push(bytes),

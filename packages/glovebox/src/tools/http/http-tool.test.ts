@@ -116,6 +116,8 @@ describe("httpTool", () => {
     expect(posted.seen[0]?.body).toBe('{"q":"1"}')
     const wanted = { type: "object", properties, additionalProperties: { type: "string" } }
     expect((await ask({ parameters: wanted }, { q: "1", more: "2" })).seen[0]?.url).toBe("/?q=1&more=2")
+    const fixed = await ask({ parameters: wanted, path: "/?tenant=mine" }, { q: "1", tenant: "all" })
+    expect(fixed.seen[0]?.url).toBe("/?tenant=mine&q=1")
   })
 
   it("refuses a parameter that would be in the query twice", () => {

@@ -137,7 +137,8 @@ function requestFor(
     ([name, value]) => !template.names.has(name) && value !== undefined,
   )
   if (["GET", "HEAD", "DELETE"].includes(method)) {
-    for (const [name, value] of rest) {
+    // What the address says itself is not for a model to say again.
+    for (const [name, value] of rest.filter(([one]) => !template.fixed.has(one))) {
       for (const one of Array.isArray(value) ? (value as unknown[]) : [value]) {
         url.searchParams.append(name, typeof one === "string" ? one : JSON.stringify(one))
       }

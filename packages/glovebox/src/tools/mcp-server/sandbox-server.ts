@@ -7,7 +7,7 @@ import type { CodeBlock } from "../../executors/index.ts"
 import { errorMessage } from "../../internal/error-message.ts"
 import { describeCodeResult } from "../code-execution/describe-code-result.ts"
 import { imagesOf } from "../code-execution/images-of.ts"
-import { MOST_LINES, artifact, imageContents, linesOf, text } from "./file-contents.ts"
+import { MOST_LINES, artifact, imageContents, linesOf, outputText, text } from "./file-contents.ts"
 import { LiveOutput } from "./live-output.ts"
 import type { SandboxSession } from "./sandbox-session.ts"
 
@@ -101,7 +101,10 @@ async function run(
   try {
     const { result, policy } = await session.run(block, { signal: mcpReq.signal, onOutput: live.push })
     return {
-      content: [text(describeCodeResult(result, policy.fields.limits)), ...imageContents(imagesOf(result))],
+      content: [
+        outputText(describeCodeResult(result, policy.fields.limits)),
+        ...imageContents(imagesOf(result)),
+      ],
       isError: result.exitCode !== 0,
     }
   } finally {
