@@ -28,7 +28,10 @@ process.stdout.on("drain", () => {
 process.stdout.on("error", () => process.exit(0))
 
 const server = createServer({ allowHalfOpen: true }, (socket) => {
-  if (connections.size >= MOST) return socket.destroy()
+  if (connections.size >= MOST) {
+    socket.destroy()
+    return
+  }
   count += 1
   const connection = { number: count, socket, credit: WINDOW, written: 0, saidEnd: false, heardEnd: false }
   connections.set(count, connection)

@@ -22,8 +22,10 @@ export async function dial(
   for (const [at, address] of addresses.entries()) {
     // All together take no longer than one may.
     const outcome = await dialOne(address, port, timeouts.dial / addresses.length, signal)
-    if (typeof outcome !== "string") return { socket: outcome, address }
+    // It may have come in the same moment in which nobody wants it any more.
+    if (signal.aborted && typeof outcome !== "string") outcome.resetAndDestroy()
     signal.throwIfAborted()
+    if (typeof outcome !== "string") return { socket: outcome, address }
     failure = at === 0 || failure === outcome ? outcome : `${failure}, ${outcome}`
   }
   throw new Refusal(
@@ -46,7 +48,10 @@ function dialOne(
   return new Promise((resolve) => {
     // The address and never the name: what was looked at is what is dialled.
     const socket = connect({ host: address, port, allowHalfOpen: true, noDelay: true })
+    let isSettled = false
     const settle = (outcome: Socket | string): void => {
+      if (isSettled) return
+      isSettled = true
       clearTimeout(timer)
       unwatch()
       if (outcome !== socket) socket.destroy()

@@ -1,8 +1,8 @@
 import type { Duplex } from "node:stream"
 import type { AllowList } from "../policy/index.ts"
-import type { EgressEvent, EgressRecords } from "./egress-event.ts"
+import type { EgressDenial, EgressEvent, EgressRecords } from "./egress-event.ts"
 import { tooMany } from "./connection-refusals.ts"
-import { EgressLog } from "./egress-log.ts"
+import { type Asked, EgressLog } from "./egress-log.ts"
 import { type EgressLookup, HostLookups } from "./host-lookups.ts"
 import { lookupHere } from "./machine-lookup.ts"
 import { type GateContext, ProxiedConnection } from "./proxied-connection.ts"
@@ -28,6 +28,9 @@ export class EgressGate implements Disposable {
   readonly #context: GateContext
   readonly #connections = new Set<ProxiedConnection>()
   #book: RuleBook
+  // How many are being decided, or are open: without those that only take their leave.
+  #active = 0
+  #crowded: EgressDenial | undefined
   #isClosed = false
 
   constructor({ network, lookup = lookupHere, onEvent }: EgressGateOptions) {
@@ -38,19 +41,26 @@ export class EgressGate implements Disposable {
 
   /** Takes a connection that a program made; it is the gate's from here on, which always ends it. */
   accept(client: Duplex): void {
-    const connection = new ProxiedConnection(client, this.#context)
+    if (this.#isClosed) return drop(client)
     const { connections: most } = this.#book
-    if (this.#isClosed) connection.end("closed")
-    // Those over the limit are told so, but there is a limit to that too.
-    else if (this.#connections.size >= 2 * most) connection.end("policy", tooMany(most))
-    else this.#connections.add(connection)
-    const active = [...this.#connections].filter(({ isActive }) => isActive).length
-    void connection.serve(active > most).finally(() => this.#connections.delete(connection))
+    // Those over the limit are told so, but there is a limit to that too: these must cost next to nothing.
+    if (this.#connections.size >= 2 * most) {
+      this.#crowded ??= tooMany(most).toDenial("")
+      this.#log.deny(UNKNOWN, this.#crowded, "policy", performance.now())
+      return drop(client)
+    }
+    const connection = new ProxiedConnection(client, this.#context)
+    this.#connections.add(connection)
+    this.#active += 1
+    void connection
+      .serve(this.#active > most, () => (this.#active -= 1))
+      .finally(() => this.#connections.delete(connection))
   }
 
   /** Goes on with a narrower list: what it does not allow is closed, and later connections are decided by it. */
   tighten(network: AllowList | "none"): void {
     this.#book = new RuleBook(network, this.#book)
+    this.#crowded = undefined
     for (const connection of this.#connections) connection.recheck()
   }
 
@@ -73,4 +83,15 @@ export class EgressGate implements Disposable {
   [Symbol.dispose](): void {
     this.close()
   }
+}
+
+const UNKNOWN: Asked = { via: "unknown", host: "", port: 0 }
+
+function drop(client: Duplex): void {
+  client.on("error", ignore)
+  client.destroy()
+}
+
+function ignore(): void {
+  // What becomes of it is nobody's concern.
 }

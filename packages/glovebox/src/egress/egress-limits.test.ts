@@ -100,7 +100,7 @@ describe("EgressGate with a limit of connections", () => {
     expect(answer).toMatch(
       /^HTTP\/1\.1 503 Refused by Glovebox: 2 connections are open, and no more may be\r\n/,
     )
-    expect(gate.denials).toEqual(["TOO_MANY_CONNECTIONS"])
+    expect(gate.denials).toEqual([undefined, undefined, "TOO_MANY_CONNECTIONS"])
     release()
     for (const client of clients) await client.until("established")
     clients[0]?.socket.destroy()
@@ -302,7 +302,7 @@ describe("EgressGate.tighten", () => {
     gate.gate.tighten(allowList({ allow: [{ to, methods: ["GET"], paths: ["/kept/"] }], allowPrivate }))
     await cut.ended
     expect(gate.gate.records().connections).toMatchObject([
-      { path: "/kept/1", rule: `${to} (GET, /kept/)` },
+      { path: "/kept/1", rule: `${to} (GET, "/kept/")` },
       { path: "/cut/1", ended: "policy" },
     ])
     expect(kept.socket.destroyed).toBe(false)

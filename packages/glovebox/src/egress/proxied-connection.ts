@@ -1,11 +1,12 @@
 import type { Duplex } from "node:stream"
 import type { Host } from "../policy/index.ts"
+import { ownAddresses } from "./address-class.ts"
 import { ByteStream, StreamGone } from "./byte-stream.ts"
 import { checkHello, peekClientHello } from "./check-hello.ts"
 import { endOf, idled, late, tightened, tooMany } from "./connection-refusals.ts"
 import { dial } from "./dial.ts"
-import type { EgressDenial, EgressEnd } from "./egress-event.ts"
-import type { Asked, EgressLog, OpenConnection } from "./egress-log.ts"
+import type { EgressEnd } from "./egress-event.ts"
+import type { Asked, ConnectionRecord, EgressLog } from "./egress-log.ts"
 import type { HostLookups } from "./host-lookups.ts"
 import {
   type HttpRequest,
@@ -36,9 +37,16 @@ interface Decided {
   readonly port: number
   readonly address: string
   readonly use: EgressUse
-  readonly open: OpenConnection
-  readonly close: (ended: EgressEnd, denial?: EgressDenial) => void
   rule: BookRule
+}
+
+/** What let it be looked for and dialled, before the last decision. */
+interface EarlyDecided {
+  readonly host: Host
+  readonly port: number
+  readonly use: EgressUse | undefined
+  /** Those that are dialled. */
+  addresses: readonly string[]
 }
 
 interface Ending {
@@ -56,22 +64,17 @@ export class ProxiedConnection {
   readonly #leaving = new AbortController()
   #server: ByteStream | undefined
   #form: AnswerForm = "none"
-  // The rule that let it be dialled, before the last decision.
-  #early: { readonly rule: string; address: string | undefined } | undefined
+  // There from the first decision on.
+  #record: ConnectionRecord | undefined
+  #early: EarlyDecided | undefined
   #decided: Decided | undefined
   #idle: NodeJS.Timeout | undefined
   #end: Ending | undefined
-  #isActive = true
 
   constructor(client: Duplex, context: GateContext) {
     this.#context = context
     this.#client = new ByteStream(client)
     this.#client.onReset(() => this.end("client"))
-  }
-
-  /** Whether it is being decided, or open; not when it only takes its leave. */
-  get isActive(): boolean {
-    return this.#isActive
   }
 
   /** Ends it now. */
@@ -82,23 +85,38 @@ export class ProxiedConnection {
     this.#server?.reset()
   }
 
-  /** Decides again, by the rules as they are now, whether it may stay open. */
+  /** Decides again, by the rules as they are now, whether it may go on. */
   recheck(): void {
-    const decided = this.#decided
-    if (!decided || this.#end) return
+    if (this.#end) return
+    if (this.#decided) this.#recheckOpen(this.#decided)
+    else if (this.#early) this.#recheckEarly(this.#early)
+  }
+
+  #recheckOpen(decided: Decided): void {
     const { host, port, address, use } = decided
     try {
-      const rule = this.#decide(host, port, address, use)
+      const rule = this.#decide(host, port, [address], use)
       decided.rule = rule
-      decided.open.rule = rule.text
+      this.#record!.rule = rule.text
       this.#watchIdle()
     } catch {
       this.end("policy", tightened(decided.rule.text))
     }
   }
 
-  /** Serves the client; resolves when it is gone, and never rejects. */
-  async serve(isOverLimit: boolean): Promise<void> {
+  #recheckEarly({ host, port, use, addresses }: EarlyDecided): void {
+    try {
+      this.#record!.rule = this.#decide(host, port, addresses, use).text
+    } catch {
+      // The client is still to be told, wherever the decision has got to.
+      const refusal = tightened(this.#record!.rule)
+      this.#leaving.abort(refusal)
+      this.#client.interrupt(refusal)
+    }
+  }
+
+  /** Serves the client, and says when it only takes its leave; resolves when it is gone, and never rejects. */
+  async serve(isOverLimit: boolean, onLeave: () => void): Promise<void> {
     let refusal: Refusal | undefined
     let isClean = false
     try {
@@ -110,7 +128,8 @@ export class ProxiedConnection {
       this.#end ??= this.#endBy(error)
     }
     clearTimeout(this.#idle)
-    this.#isActive = false
+    this.#client.interrupt(undefined)
+    onLeave()
     this.#write(refusal)
     if (isClean) this.#server?.destroy()
     else this.#server?.reset()
@@ -135,19 +154,27 @@ export class ProxiedConnection {
     const { host, port } = request
     const { book, lookups } = this.#context
     const { signal } = this.#leaving
-    const rule = book().decide(host, port, request.kind === "http" ? request.use : undefined).text
-    this.#early = { rule, address: undefined }
-    const addresses = await resolveHost({ host, port, rule, lookups, book, signal })
+    const use = request.kind === "http" ? request.use : undefined
+    const rule = book().decide(host, port, use).text
+    const record = this.#context.log.begin(this.#asked, rule, this.#startedAt)
+    const early: EarlyDecided = { host, port, use, addresses: [] }
+    this.#record = record
+    this.#early = early
+    early.addresses = await resolveHost({ host, port, rule, lookups, book, signal })
+    // What was allowed may have been used up meanwhile.
+    this.#decide(host, port, early.addresses, use)
     const asked = describeAsked({ via: "unknown", host: host.text, port })
-    const { socket, address } = await dial({ addresses, port, asked, rule, signal })
+    const { socket, address } = await dial({ addresses: early.addresses, port, asked, rule, signal })
     this.#server = new ByteStream(socket)
-    this.#early.address = address
+    record.address = address
+    early.addresses = [address]
+    signal.throwIfAborted()
     return address
   }
 
   async #serveTunnel(request: TunnelRequest, address: string): Promise<EgressEnd> {
     const { host, port, established } = request
-    const rule = this.#decide(host, port, address)
+    const rule = this.#decide(host, port, [address])
     this.#client.send(established)
     this.#form = "none"
     if (rule.isTcp) return this.#relayRaw(request, address, { kind: "raw" })
@@ -189,32 +216,27 @@ export class ProxiedConnection {
   }
 
   #open({ host, port }: TunnelRequest | HttpRequest, address: string, use: EgressUse): void {
-    const rule = this.#decide(host, port, address, use)
-    const open: OpenConnection = {
-      startedAt: this.#startedAt,
-      rule: rule.text,
-      address,
-      bytesUp: 0,
-      bytesDown: 0,
-    }
-    const close = this.#context.log.open(this.#asked, open)
-    this.#decided = { host, port, address, use, open, close, rule }
+    const rule = this.#decide(host, port, [address], use)
+    this.#record!.rule = rule.text
+    this.#decided = { host, port, address, use, rule }
+    this.#record!.open()
     this.#watchIdle()
   }
 
-  // The rules may have changed since the address was looked at.
-  #decide(host: Host, port: number, address: string, use?: EgressUse): BookRule {
+  // The rules may have changed since the addresses were looked at.
+  #decide(host: Host, port: number, addresses: readonly string[], use?: EgressUse): BookRule {
     const book = this.#context.book()
     const rule = book.decide(host, port, use)
-    if (book.addressFault(host, port, address) !== undefined) throw tightened(rule.text)
+    const own = ownAddresses()
+    if (addresses.some((address) => book.addressFault(host, port, address, own) !== undefined))
+      throw tightened(rule.text)
     return rule
   }
 
   readonly #take = (direction: "up" | "down", bytes: number): number => {
-    const { rule, open } = this.#decided!
-    const granted = rule.budget.take(direction, bytes)
-    if (direction === "up") open.bytesUp += granted
-    else open.bytesDown += granted
+    const granted = this.#decided!.rule.budget.take(direction, bytes)
+    if (direction === "up") this.#record!.bytesUp += granted
+    else this.#record!.bytesDown += granted
     this.#idle?.refresh()
     return granted
   }
@@ -226,7 +248,7 @@ export class ProxiedConnection {
   }
 
   async #withinHeadTime<Result>(read: () => Promise<Result>): Promise<Result> {
-    const timer = setTimeout(() => this.#client.interrupt(late(this.#early?.rule)), timeouts.head)
+    const timer = setTimeout(() => this.#client.interrupt(late(this.#record?.rule)), timeouts.head)
     try {
       return await read()
     } finally {
@@ -248,13 +270,8 @@ export class ProxiedConnection {
     const { log } = this.#context
     const { ended, refusal: cut } = this.#end ?? { ended: "client" }
     const denial = (refusal ?? cut)?.toDenial(describeAsked(this.#asked))
-    if (this.#decided) this.#decided.close(ended, denial)
+    if (this.#record) this.#record.end(ended, denial)
     else if (denial) log.deny(this.#asked, denial, ended, this.#startedAt)
-    else if (this.#early) {
-      // It left between the decision and its first byte.
-      const { rule, address } = this.#early
-      log.open(this.#asked, { startedAt: this.#startedAt, rule, address, bytesUp: 0, bytesDown: 0 })(ended)
-    }
   }
 
   /** Lets the client have its answer, and what else is on its way, before the end. */
@@ -262,7 +279,7 @@ export class ProxiedConnection {
     const timer = setTimeout(() => this.#client.destroy(), timeouts.leave)
     try {
       // Whoever has a part of an answer must not take it for all of it.
-      const isCut = refusal ? (this.#decided?.open.bytesDown ?? 0) > 0 : !isClean
+      const isCut = refusal ? (this.#record?.bytesDown ?? 0) > 0 : !isClean
       if (isCut) return await this.#client.flush()
       const answer =
         refusal && refusalAnswer(this.#form, refusal.toDenial(describeAsked(this.#asked)), refusal.isTimeout)

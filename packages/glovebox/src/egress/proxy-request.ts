@@ -1,6 +1,7 @@
 import type { ByteStream } from "./byte-stream.ts"
 import type { Asked } from "./egress-log.ts"
 import { forwardedHead } from "./forwarded-head.ts"
+import { misleadingHeader } from "./misleading-header.ts"
 import { printable } from "./refusal.ts"
 import { type AnswerForm, socksReply } from "./refusal-answer.ts"
 import { type RequestFraming, readFraming, smuggling } from "./request-framing.ts"
@@ -120,7 +121,13 @@ function httpRequest(
     kind: "http",
     host,
     port,
-    use: { kind: "http", method: head.method, path, isUpgrade: upgrade !== undefined },
+    use: {
+      kind: "http",
+      method: head.method,
+      path,
+      isUpgrade: upgrade !== undefined,
+      misleading: misleadingHeader(head),
+    },
     head: forwardedHead(head, { host, port, path: pathAndQuery, framing, upgrade }),
     framing,
   }

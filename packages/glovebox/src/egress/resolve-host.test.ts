@@ -34,21 +34,10 @@ describe("resolveHost", () => {
     looked.mockRestore()
   })
 
-  it.each<[unknown]>([
-    [null],
-    [undefined],
-    [{}],
-    ["93.184.216.34"],
-    [[null, {}, 5]],
-    [[Symbol("x")]],
-    [
-      new Proxy([], {
-        get() {
-          throw new Error("no")
-        },
-      }),
-    ],
-  ])("takes what is no list of addresses for none: %o", async (found) => {
-    await expect(resolve(found)).rejects.toMatchObject({ code: "NAME_NOT_FOUND" })
-  })
+  it.each<[unknown]>([[null], [undefined], [{}], ["93.184.216.34"], [[null, {}, 5]], [[Symbol("x")]]])(
+    "takes what is no list of addresses for none: %o",
+    async (found) => {
+      await expect(resolve(found)).rejects.toMatchObject({ code: "NAME_NOT_FOUND" })
+    },
+  )
 })

@@ -1,3 +1,4 @@
+import { canonicalJson } from "../internal/canonical-json.ts"
 import {
   type AllowList,
   type EgressTarget,
@@ -8,17 +9,26 @@ import {
   readEgressTarget,
 } from "../policy/index.ts"
 import { specialAddress } from "./address-class.ts"
-import { ByteBudget } from "./byte-budget.ts"
+import { ByteBudget, type UsedBefore } from "./byte-budget.ts"
 import { pathFault } from "./path-fault.ts"
-import { Refusal } from "./refusal.ts"
+import { Refusal, printable } from "./refusal.ts"
 
 /** What a connection is used for, as far as it can be seen. */
 export type EgressUse =
   | { readonly kind: "raw" }
   | { readonly kind: "tls" }
-  | { readonly kind: "http"; readonly method: string; readonly path: string; readonly isUpgrade: boolean }
+  | {
+      readonly kind: "http"
+      readonly method: string
+      readonly path: string
+      readonly isUpgrade: boolean
+      /** A header that could make another method or path of it. */
+      readonly misleading: string | undefined
+    }
 
 export interface BookRule {
+  /** The same for the same rule of another list, and for no other. */
+  readonly key: string
   readonly text: string
   readonly target: EgressTarget
   /** Whether nothing of it is looked at. */
@@ -35,16 +45,22 @@ export class RuleBook {
   readonly #rules: readonly BookRule[]
   readonly #private: readonly EgressTarget[]
 
-  /** What was used by the rules before is used up in these too. */
+  /** A rule that was there before goes on with what it has left; in a new one, what others used for it is used up. */
   constructor(list: AllowList | "none", before?: RuleBook) {
     const { allow, allowPrivate = [], connections, idle } = list === "none" ? NOTHING : list
     this.connections = connections
     this.idle = idle
     this.#private = allowPrivate.map(readTarget)
     const rules = [
-      ...allowPrivate.map((to) => bookRule({ to, protocol: "tcp" }, `${to} (private)`, before)),
+      ...allowPrivate.map((to) =>
+        bookRule({ to, protocol: "tcp" }, { key: to, text: `${to} (private)` }, before),
+      ),
       ...allow.map((rule) =>
-        bookRule(typeof rule === "string" ? { to: rule, protocol: "web" } : rule, describeRule(rule), before),
+        bookRule(
+          typeof rule === "string" ? { to: rule, protocol: "web" } : rule,
+          { key: canonicalJson(rule), text: describeRule(rule) },
+          before,
+        ),
       ),
     ]
     // The widest first, so that a narrow rule never hides it.
@@ -72,15 +88,18 @@ export class RuleBook {
     return isNamed ? undefined : specialAddress(address, own)
   }
 
-  /** What was used by rules for at least this target. */
-  usedFor(target: EgressTarget): { up: number; down: number } {
-    const used = { up: 0, down: 0 }
-    for (const rule of this.#rules) {
-      if (!coversTarget(rule.target, target)) continue
-      used.up += rule.budget.used.up
-      used.down += rule.budget.used.down
-    }
-    return used
+  /** The budget for a new rule, or for one that is here already. */
+  budgetFor(key: string, target: EgressTarget, most: Pick<EgressRuleFields, "up" | "down">): ByteBudget {
+    const same = this.#rules.find((rule) => rule.key === key)
+    return same ? same.budget : new ByteBudget(most, this.#usedFor(target))
+  }
+
+  // By rules for at least this target.
+  #usedFor(target: EgressTarget): UsedBefore {
+    const covering = this.#rules.filter((rule) => coversTarget(rule.target, target))
+    const used = covering.flatMap(({ budget }) => [...budget.used])
+    // Of what is known twice the larger, which is the later.
+    return new Map(used.toSorted(([, a], [, b]) => a.up + a.down - (b.up + b.down)))
   }
 
   #refuseHost(host: Host, port: number): Refusal {
@@ -103,6 +122,8 @@ export class RuleBook {
   }
 }
 
+type EgressRuleFields = Exclude<AllowList["allow"][number], string>
+
 const NOTHING: AllowList = { allow: [], connections: 1, idle: 60_000 }
 
 /** What to say when a rule has nothing left. */
@@ -116,18 +137,19 @@ export function spent(rule: BookRule): Refusal {
 }
 
 function bookRule(
-  rule: Exclude<AllowList["allow"][number], string>,
-  text: string,
+  rule: EgressRuleFields,
+  { key, text }: Pick<BookRule, "key" | "text">,
   before: RuleBook | undefined,
 ): BookRule {
   const target = readTarget(rule.to)
   return {
+    key,
     text,
     target,
     isTcp: rule.protocol === "tcp",
     methods: rule.methods,
     paths: rule.paths,
-    budget: new ByteBudget(rule, before?.usedFor(target)),
+    budget: before?.budgetFor(key, target, rule) ?? new ByteBudget(rule),
   }
 }
 
@@ -153,7 +175,7 @@ function fits({ isTcp, methods, paths }: BookRule, use: EgressUse): boolean {
   if (isTcp) return true
   if (use.kind === "raw") return false
   if (!methods && !paths) return true
-  if (use.kind === "tls" || use.isUpgrade) return false
+  if (use.kind === "tls" || use.isUpgrade || use.misleading !== undefined) return false
   return (!methods || methods.includes(use.method)) && (!paths || isBelow(use.path, paths))
 }
 
@@ -191,6 +213,13 @@ function refuseUse(rule: BookRule, host: Host, port: number, use: EgressUse): Re
       "UNSUPPORTED",
       `The rule ${rule.text} looks at methods and paths, and after an upgrade there are none to see.`,
       `Use plain HTTP requests for ${asked}, or ask for a rule without methods and paths.`,
+      about,
+    )
+  if (use.misleading !== undefined)
+    return new Refusal(
+      "UNSUPPORTED",
+      `The rule ${rule.text} looks at methods and paths, and some servers take others from the header ${printable(use.misleading)}.`,
+      `Leave the header ${printable(use.misleading)} out, or ask for a rule without methods and paths.`,
       about,
     )
   if (rule.methods && !rule.methods.includes(use.method))

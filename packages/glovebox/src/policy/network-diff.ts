@@ -1,3 +1,4 @@
+import { canonicalJson } from "../internal/canonical-json.ts"
 import { isTarget, readEgressTarget } from "./egress-rule.ts"
 import { type AllowList, type EgressRuleFields, type NetworkFields, allowListOf } from "./network-schema.ts"
 import { type PolicyChange, changed, compareSets } from "./policy-change.ts"
@@ -16,12 +17,8 @@ export function compareNetworks(before: NetworkFields, after: NetworkFields): Po
 }
 
 function compareLists(before: AllowList, after: AllowList): PolicyChange[] {
-  const covered = after.allow.filter((rule) => before.allow.some((other) => isWithin(other, rule, after)))
-  const rules = compareSets("network.allow", before.allow.map(describeRule), after.allow.map(describeRule))
-  const narrower = new Set(covered.map(describeRule))
   return [
-    // A rule that allows only what another allowed before is new, but nothing more.
-    ...rules.map((change) => (narrower.has(change.to) ? { ...change, effect: "narrows" as const } : change)),
+    ...compareRules(before, after),
     ...compareSets("network.allowPrivate", before.allowPrivate ?? [], after.allowPrivate ?? []),
     ...changed(
       "network.connections",
@@ -35,6 +32,27 @@ function compareLists(before: AllowList, after: AllowList): PolicyChange[] {
       formatDuration(after.idle),
       more(before.idle, after.idle),
     ),
+  ]
+}
+
+// By all that a rule says: its words are for people.
+function compareRules(before: AllowList, after: AllowList): PolicyChange[] {
+  const [had, has] = [new Set(before.allow.map(canonicalJson)), new Set(after.allow.map(canonicalJson))]
+  const path = "network.allow"
+  const added = after.allow.filter((rule) => !had.has(canonicalJson(rule)))
+  const removed = before.allow.filter((rule) => !has.has(canonicalJson(rule)))
+  return [
+    ...added.map((rule): PolicyChange => {
+      // A rule that allows only what another allowed before is new, but nothing more.
+      const isNarrower = before.allow.some((other) => isWithin(other, rule, after))
+      return { path, from: "absent", to: describeRule(rule), effect: isNarrower ? "narrows" : "widens" }
+    }),
+    ...removed.map((rule): PolicyChange => ({
+      path,
+      from: describeRule(rule),
+      to: "absent",
+      effect: "narrows",
+    })),
   ]
 }
 
@@ -55,13 +73,13 @@ function describe(network: NetworkFields): string {
   return lists.join("; ")
 }
 
-/** A rule in words. */
+/** A rule in words, which are those of no other rule. */
 export function describeRule(rule: Rule): string {
   if (typeof rule === "string") return rule
   const parts = [
     ...(rule.protocol === "tcp" ? ["any protocol"] : []),
     ...(rule.methods ? [rule.methods.join("|")] : []),
-    ...(rule.paths ? [rule.paths.join("|")] : []),
+    ...(rule.paths ? [rule.paths.map((path) => JSON.stringify(path)).join("|")] : []),
     ...(rule.up === undefined ? [] : [`up ${formatBytes(rule.up)}`]),
     ...(rule.down === undefined ? [] : [`down ${formatBytes(rule.down)}`]),
   ]
