@@ -1,6 +1,7 @@
+import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { failureOf } from "../core/failure-of.test-kit.ts"
-import { type PolicyInput, SandboxPolicy } from "./index.ts"
+import { type PolicyInput, SandboxPolicy, describeRule } from "./index.ts"
 
 type Network = PolicyInput["network"]
 
@@ -129,6 +130,18 @@ describe("a change of network.allow", () => {
       ["network.allow narrows", "network.allow narrows"],
     ],
     [
+      "a path with a bar becomes two",
+      { allow: [{ to: "a.com:1", paths: ["/x|/"] }] },
+      { allow: [{ to: "a.com:1", paths: ["/x", "/"] }] },
+      ["network.allow widens", "network.allow narrows"],
+    ],
+    [
+      "a path with words of a rule becomes one with these",
+      { allow: [{ to: "a.com:1", paths: ['/x",up'] }] },
+      { allow: [{ to: "a.com:1", paths: ["/x"], up: 5 }] },
+      ["network.allow widens", "network.allow narrows"],
+    ],
+    [
       "a budget grows",
       { allow: [{ to: "a.com:1", up: 5 }] },
       { allow: [{ to: "a.com:1", up: 6 }] },
@@ -160,5 +173,32 @@ describe("a change of network.allow", () => {
     ],
   ])("is told when %s", (_what, before, after, changes) => {
     expect(diff(before, after).toSorted()).toEqual(changes.toSorted())
+  })
+})
+
+describe("describeRule", () => {
+  const part = fc.constantFrom("/", "|", ",", '"', "(", ")", "a", "GET", "up", "5B")
+  const path = fc.array(part, { maxLength: 4 }).map((parts) => `/a${parts.join("")}`)
+  const rule = fc.record(
+    {
+      to: fc.constant("a.com:1"),
+      protocol: fc.constant("web" as const),
+      methods: fc.uniqueArray(fc.constantFrom("GET", "UP"), { minLength: 1 }),
+      paths: fc.uniqueArray(path, { minLength: 1, maxLength: 3 }),
+      up: fc.constantFrom(5, 1024),
+    },
+    { requiredKeys: ["to", "protocol"] },
+  )
+
+  it("has other words for another rule", () => {
+    fc.assert(
+      fc.property(rule, rule, (one, other) => {
+        fc.pre(JSON.stringify(one) !== JSON.stringify(other))
+        expect(describeRule(one)).not.toBe(describeRule(other))
+      }),
+      { seed: 5, numRuns: 300 },
+    )
+    expect(describeRule({ to: "a.com:1", protocol: "web", paths: ["/a|/"] })).toBe('a.com:1 ("/a|/")')
+    expect(describeRule({ to: "a.com:1", protocol: "web", paths: ["/a", "/"] })).toBe('a.com:1 ("/a"|"/")')
   })
 })
