@@ -91,7 +91,6 @@ describe.skipIf(HAS_NO_DOCKER)("settings of the executor", () => {
       [{ runtime: "no-such-runtime" }, /no-such-runtime/],
       [{ policy: { isolation: "vm" } }, /vm/],
       [{ policy: { isolation: "userspace-kernel" } }, /userspace-kernel/],
-      [{ network: { allow: ["example.com:443"] } }, /allow/],
     ]
     for (const [options, message] of cases) {
       await using executor = docker(options)
