@@ -14,7 +14,7 @@ it.skipIf(!hasEngine)(
       env: { ...process.env, GLOVEBOX_SANDBOX_IMAGE: "glovebox/sandbox:py3" },
     })
     expect(stdout).toBe(`mean 1.76
-HTTP Error 403: Denied by Glovebox: POST is not a method that the rule data.example:PORT (GET, /heights, down 1MiB) allows
+HTTP Error 403: Denied by Glovebox: POST is not a method that the rule data.example:PORT (GET, "/heights", down 1MiB) allows
 <urlopen error Tunnel connection failed: 403 Denied by Glovebox: evil.example:443 is not in network.allow>
 allowed: GET to data.example
 denied: POST to data.example (METHOD)
