@@ -26,7 +26,7 @@ const exclusive = integration([
   "packages/glovebox/src/cli/gc-command",
 ])
 // Long tests that look at nothing but their own containers.
-const suites = integration([`${executors}/docker/{conformance,attacks,shell-image}`])
+const suites = integration([`${executors}/docker/conformance`])
 const serial = { testTimeout: 120_000, hookTimeout: 120_000, fileParallelism: false }
 
 const resolve = { conditions: ["@glovebox/source"] }
