@@ -388,23 +388,11 @@ class JupyterAgent(Agent):
             except OSError:
                 pass
 
-    def reap(self):
-        try:
-            os.read(self.wake, 4096)
-        except BlockingIOError:
-            pass
-        try:
-            while True:
-                pid, status = os.waitpid(-1, os.WNOHANG)
-                if not pid:
-                    return
-                if self.kernel and pid == self.kernel.pid:
-                    self.kernel_died(status)
-                elif self.block and pid == self.block.pid:
-                    self.block.status = status
-                    self.end_block()
-        except ChildProcessError:
-            pass
+    def ended(self, pid, status):
+        if self.kernel and pid == self.kernel.pid:
+            self.kernel_died(status)
+        else:
+            super().ended(pid, status)
 
     def kernel_died(self, status):
         kernel = self.kernel

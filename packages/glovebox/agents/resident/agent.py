@@ -276,14 +276,17 @@ class Agent:
                 pid, status = os.waitpid(-1, os.WNOHANG)
                 if not pid:
                     return
-                if self.spare and pid == self.spare.pid:
-                    self.spare.drop()
-                    self.spare = None
-                if self.block and pid == self.block.pid:
-                    self.block.status = status
-                    self.end_block()
+                self.ended(pid, status)
         except ChildProcessError:
             pass
+
+    def ended(self, pid, status):
+        if self.spare and pid == self.spare.pid:
+            self.spare.drop()
+            self.spare = None
+        if self.block and pid == self.block.pid:
+            self.block.status = status
+            self.end_block()
 
     def end_block(self):
         """After this nothing can write to the block's streams any more, so they end."""
