@@ -68,6 +68,11 @@ export interface AgentRuntime {
 
   register(type: string, factory: AgentFactory, options?: RegisterOptions): Promise<void>
   registerInstance(id: AgentId, agent: Agent, options?: RegisterOptions): Promise<void>
+  /**
+   * Takes an agent out between two of its messages, and closes it; messages behind those are refused. One that a factory
+   * builds is built anew for the next message.
+   */
+  removeAgent(id: AgentId, options?: CallOptions): Promise<void>
   /** Makes a message type readable from the wire and from saved state. */
   addMessageType(type: AnyMessageType): void
 

@@ -21,6 +21,7 @@ export {
   type ClosureAgentOptions,
 } from "./closure-agent.ts"
 export { type Component, type ComponentModel, componentModelSchema } from "./components/component-model.ts"
+export { type ComponentPart, componentPart } from "./components/component-part.ts"
 export { ComponentRegistry } from "./components/component-registry.ts"
 export {
   type ComponentDefinition,

@@ -68,6 +68,7 @@ export class SingleThreadedAgentRuntime implements AgentRuntime, AsyncDisposable
       mailbox: resolveMailbox(options.mailbox, DEFAULT_MAILBOX),
       addMessageType: (type) => this.addMessageType(type),
       onCreated: (agentId) => log.events.emit({ type: "agent-created", agentId }),
+      onRemoved: (mailbox, error) => this.#dispatcher.refuseAll(mailbox, error),
       onCreationFailed: (mailbox, error) => {
         log.events.emit({ type: "agent-creation-failed", agentId: mailbox.id, error })
         this.#dispatcher.refuseAll(mailbox, error)
@@ -218,6 +219,13 @@ export class SingleThreadedAgentRuntime implements AgentRuntime, AsyncDisposable
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close()
+  }
+
+  async removeAgent(id: AgentId, options: CallOptions = {}): Promise<void> {
+    checkAgentId(id)
+    this.#lifecycle.checkNotClosed()
+    if (!this.#directory.exists(id)) return
+    await this.#betweenMessages(id, options, async () => this.#directory.remove(this.#directory.mailbox(id)))
   }
 
   async agentMetadata(id: AgentId, options: CallOptions = {}): Promise<AgentMetadata> {

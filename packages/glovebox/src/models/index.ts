@@ -23,6 +23,12 @@ export {
   imageSchema,
 } from "./image.ts"
 export {
+  type LLMMessageConfig,
+  llmMessageConfigSchema,
+  llmMessageFromConfig,
+  llmMessageToConfig,
+} from "./llm-message-config.ts"
+export {
   type AssistantMessage,
   type FunctionCall,
   type FunctionExecutionResult,
@@ -30,7 +36,9 @@ export {
   type LLMMessage,
   type SystemMessage,
   type UserMessage,
+  functionCallSchema,
   llmMessageSchema,
 } from "./messages.ts"
+export { modelClientPart } from "./model-client-part.ts"
 export { type ModelInfo, modelInfoSchema } from "./model-info.ts"
 export type { ToolChoice, ToolLike, ToolSchema } from "./tool-schema.ts"

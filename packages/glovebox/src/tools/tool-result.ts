@@ -1,3 +1,4 @@
+import type { Message } from "../core/index.ts"
 import type { Image } from "../models/index.ts"
 
 export interface TextResultContent {
@@ -26,6 +27,8 @@ export interface ToolChunk {
   readonly type: "ToolChunk"
   readonly name: string
   readonly content: ResultContent
+  /** A message of an agent that works behind the tool, as it is. */
+  readonly message?: Message | undefined
 }
 
 export type ToolStreamItem = ToolChunk | ToolResult

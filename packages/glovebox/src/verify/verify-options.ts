@@ -3,7 +3,7 @@ import type { EgressLookup } from "../egress/index.ts"
 import type { EngineAddressOptions, PullPolicy } from "../executors/docker/index.ts"
 import { DEFAULT_IMAGE } from "../executors/jupyter/jupyter-options.ts"
 import { givenPolicy } from "../executors/sandbox/given-policy.ts"
-import { readOptions } from "../executors/sandbox/read-options.ts"
+import { readOptions } from "../core/read-options.ts"
 import { type PolicyInput, SandboxPolicy } from "../policy/index.ts"
 import { PATHS, type SandboxPath } from "../probes/index.ts"
 import type { ProbeReport, VerifyMode } from "./verify-report.ts"
@@ -66,7 +66,7 @@ export function readVerifyOptions(
   policy: SandboxPolicy | PolicyInput,
   options: VerifyOptions,
 ): ReadVerifyOptions {
-  const data = readOptions(schema, options, { tier: "sandbox", probes: "only" })
+  const data = readOptions("verify", schema, options, { otherNames: { tier: "sandbox", probes: "only" } })
   const given = givenPolicy(policy)
   const image = data.image ?? imageOf(data.sandbox, given)
   return {

@@ -66,7 +66,11 @@ export class ComponentRegistry {
         `Component ${model.provider} is a ${definition.type}, but the data calls it a ${describe(model.component_type)}.`,
       )
     }
+    const known = (): readonly string[] => this.providers
     const loader: ComponentLoader = {
+      get providers() {
+        return known()
+      },
       load: (inner: unknown, kind?: abstract new (...args: never) => unknown) =>
         this.#load(inner, kind, depth + 1) as never,
     }

@@ -13,6 +13,8 @@ export type ConfigSchema<Input = unknown, Output = Input> = StandardSchemaV1<Inp
 
 /** What a factory may use to make the components inside its own configuration. */
 export interface ComponentLoader {
+  /** The names that can be loaded, without aliases. */
+  readonly providers: readonly string[]
   load(model: unknown): unknown
   load<T>(model: unknown, expected: abstract new (...args: never) => T): T
 }

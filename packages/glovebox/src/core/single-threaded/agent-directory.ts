@@ -14,6 +14,8 @@ export interface AgentDirectoryOptions {
   readonly mailbox: Required<MailboxOptions>
   readonly addMessageType: (type: AnyMessageType) => void
   readonly onCreated: (id: AgentId) => void
+  /** Called when an agent was taken out; what waits in the mailbox must be refused. */
+  readonly onRemoved: (mailbox: Mailbox, error: unknown) => void
   /** Called when a build fails, whoever asked for it; what waits in the mailbox must be refused. */
   readonly onCreationFailed: (mailbox: Mailbox, error: unknown) => void
 }
@@ -116,6 +118,23 @@ export class AgentDirectory {
     mailbox.agent = undefined
     if (mailbox.length === 0) this.forget(mailbox)
     await agent?.close()
+  }
+
+  /** Takes an agent out and closes it; what waits for it is refused. */
+  async remove(mailbox: Mailbox): Promise<void> {
+    const { agent, id } = mailbox
+    mailbox.agent = undefined
+    this.forget(mailbox)
+    this.#options.onRemoved(
+      mailbox,
+      new GloveboxError("AGENT_UNKNOWN", `Agent ${formatAgentId(id)} was removed.`),
+    )
+    await agent?.close()
+  }
+
+  /** True when the agent exists already. */
+  exists({ type, key }: AgentId): boolean {
+    return this.#registrations.get(type)?.mailboxes.get(key)?.agent !== undefined
   }
 
   /** Closes every agent, whether or not others fail to close. */

@@ -5,7 +5,7 @@ import { checkModuleName } from "../functions/python-names.ts"
 import { type LanguageTable, languageTable } from "../languages.ts"
 import { policyOf } from "../sandbox/given-policy.ts"
 import { carryLimits, sandboxOptionFields, text } from "../sandbox/option-fields.ts"
-import { readOptions } from "../sandbox/read-options.ts"
+import { readOptions } from "../../core/read-options.ts"
 import type { SystemSandboxOptions } from "../sandbox/sandbox-options.ts"
 import type { WorkspaceLimits } from "../workspace.ts"
 
@@ -53,7 +53,7 @@ export interface BubblewrapOptions extends Omit<
 
 /** Checks the options and gives them their defaults; the shorthands become the policy's. */
 export function readBubblewrapOptions(options: BubblewrapCodeExecutorOptions): BubblewrapOptions {
-  const data = readOptions(schema, options)
+  const data = readOptions("the executor", schema, options)
   checkModuleName(data.functionsModule)
   if (data.workDir !== undefined && data.carry === false) {
     throw new GloveboxError(

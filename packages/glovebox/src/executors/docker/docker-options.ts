@@ -6,7 +6,7 @@ import { type LanguageTable, languageTable } from "../languages.ts"
 import type { WorkspaceLimits } from "../workspace.ts"
 import { givenPolicy, policyOf } from "../sandbox/given-policy.ts"
 import { carryLimits, sandboxOptionFields, text } from "../sandbox/option-fields.ts"
-import { readOptions } from "../sandbox/read-options.ts"
+import { readOptions } from "../../core/read-options.ts"
 import type { SystemSandboxOptions } from "../sandbox/sandbox-options.ts"
 import { WORKSPACE } from "../sandbox/workspace-folder.ts"
 import { type DeviceRequest, hasInterface } from "./container-spec.ts"
@@ -119,7 +119,7 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
 
 /** Checks the options and gives them their defaults; the shorthands become the policy's. */
 export function readDockerOptions(options: DockerCommandLineCodeExecutorOptions): DockerOptions {
-  const data = readOptions(schema, options, OTHER_NAMES)
+  const data = readOptions("the executor", schema, options, { otherNames: OTHER_NAMES })
   checkModuleName(data.functionsModule)
   const policy = dockerPolicy(options, data)
   if (Object.keys(data.extraHosts).length > 0 && !hasInterface(policy.fields)) {

@@ -8,7 +8,7 @@ import type { DockerJupyterCodeExecutorOptions } from "../jupyter/index.ts"
 import type { LanguageOptions } from "../languages.ts"
 import type { LocalCommandLineCodeExecutorOptions } from "../local/index.ts"
 import { policyOf } from "../sandbox/given-policy.ts"
-import { readOptions } from "../sandbox/read-options.ts"
+import { readOptions } from "../../core/read-options.ts"
 import type { WasmCodeExecutorOptions } from "../wasm/index.ts"
 
 /** A kind of sandbox, or the best of those that work without being asked for. */
@@ -99,7 +99,7 @@ const ASKS_FOR_DOCKER = ["image", "dockerHost", "dockerContext"] as const
 
 /** Checks the options, and that none of them would do nothing. */
 export function readCreateOptions(given: CreateExecutorOptions): CreateOptions {
-  const { sandbox } = readOptions(schema, given)
+  const { sandbox } = readOptions("the executor", schema, given)
   const { image, timeout, env } = given
   const policy = policyOf({ policy: given.policy, timeout, env }, { image })
   if (sandbox !== "auto" && sandbox !== "docker" && sandbox !== "jupyter") {

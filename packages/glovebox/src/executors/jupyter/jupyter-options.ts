@@ -8,7 +8,7 @@ import {
 } from "../docker/docker-options.ts"
 import { givenPolicy } from "../sandbox/given-policy.ts"
 import { duration, size } from "../sandbox/option-fields.ts"
-import { readOptions } from "../sandbox/read-options.ts"
+import { readOptions } from "../../core/read-options.ts"
 import type { ShownLimits } from "./shown-outputs.ts"
 
 export const DEFAULT_IMAGE = "glovebox/jupyter:py3"
@@ -46,9 +46,9 @@ export interface JupyterOptions {
 /** Checks the options; those of the container are the Docker executor's. */
 export function readJupyterOptions(options: DockerJupyterCodeExecutorOptions): JupyterOptions {
   // What is no object has no fields to be looked at.
-  readOptions(z.looseObject({}), options)
+  readOptions("the executor", z.looseObject({}), options)
   const { idleTimeout, richOutput, ...rest } = options
-  const own = readOptions(ownSchema, { idleTimeout, richOutput })
+  const own = readOptions("the executor", ownSchema, { idleTimeout, richOutput })
   for (const name of FIXED) {
     if (name in rest)
       throw new GloveboxError("OPTION_INVALID", `${name} is not an option of a kernel, ${WHY[name]}`)

@@ -6,7 +6,7 @@ import { checkModuleName } from "../functions/python-names.ts"
 import { type LanguageOptions, type LanguageTable, languageTable } from "../languages.ts"
 import { policyOf } from "../sandbox/given-policy.ts"
 import { sandboxOptionFields, text } from "../sandbox/option-fields.ts"
-import { readOptions } from "../sandbox/read-options.ts"
+import { readOptions } from "../../core/read-options.ts"
 import type { WorkspaceLimits } from "../workspace.ts"
 import { checkHostPolicy } from "./check-host-policy.ts"
 import { hostRefused } from "./host-refused.ts"
@@ -83,7 +83,7 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
 /** Checks the options and gives them their defaults; refuses without the word that says what this is. */
 export function readLocalOptions(options: LocalCommandLineCodeExecutorOptions): LocalOptions {
   // Whoever passes nothing at all is to hear what this is, too.
-  const data = readOptions(schema, options ?? {}, OTHER_NAMES)
+  const data = readOptions("the executor", schema, options ?? {}, { otherNames: OTHER_NAMES })
   if (data.dangerouslyRunOnHost !== true) throw hostRefused()
   checkModuleName(data.functionsModule)
   const table = languageTable(options.languages)

@@ -6,7 +6,7 @@ import type { PythonFunction } from "../functions/python-function.ts"
 import { checkModuleName } from "../functions/python-names.ts"
 import { policyOf } from "../sandbox/given-policy.ts"
 import { carryLimits, sandboxOptionFields } from "../sandbox/option-fields.ts"
-import { readOptions } from "../sandbox/read-options.ts"
+import { readOptions } from "../../core/read-options.ts"
 import type { SandboxOptions } from "../sandbox/sandbox-options.ts"
 import type { WorkspaceLimits } from "../workspace.ts"
 import { checkEnforceable } from "./check-enforceable.ts"
@@ -51,7 +51,7 @@ const OTHER_NAMES: Readonly<Record<string, string>> = { mem_limit: "memory", env
 
 /** Checks the options and gives them their defaults; what this sandbox cannot give or enforce is refused. */
 export function readWasmOptions(options: WasmCodeExecutorOptions): WasmOptions {
-  const data = readOptions(schema, options, OTHER_NAMES)
+  const data = readOptions("the executor", schema, options, { otherNames: OTHER_NAMES })
   checkModuleName(data.functionsModule)
   const checked = policyOf(options)
   checkTier(checked, "wasm")

@@ -4,7 +4,7 @@ import { type ClientSettings, clientSettingsShape } from "../client-settings.ts"
 import { readEndpoint } from "../endpoint.ts"
 import { environmentKey } from "../environment-key.ts"
 import { type ModelInfo, modelInfoSchema } from "../model-info.ts"
-import { readOptions } from "../read-options.ts"
+import { readOptions } from "../../core/read-options.ts"
 import { apiKeySchema, headersSchema } from "../request-headers.ts"
 
 export interface AnthropicChatCompletionClientOptions extends ClientSettings {
@@ -57,7 +57,7 @@ export function readAnthropicOptions(
   options: AnthropicChatCompletionClientOptions,
   env: NodeJS.ProcessEnv = process.env,
 ): ReadAnthropicOptions {
-  const read = readOptions(optionsSchema, options, "AnthropicChatCompletionClient")
+  const read = readOptions("AnthropicChatCompletionClient", optionsSchema, options)
   const usual = readEndpoint(env["ANTHROPIC_BASE_URL"] || ANTHROPIC, "ANTHROPIC_BASE_URL")
   const baseURL = read.baseURL === undefined ? usual : readEndpoint(read.baseURL)
   // A key from the environment is not sent to an address from somewhere else.

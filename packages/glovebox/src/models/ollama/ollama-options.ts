@@ -3,7 +3,7 @@ import type { JsonObject } from "../../core/index.ts"
 import { type ClientSettings, clientSettingsShape } from "../client-settings.ts"
 import { readEndpoint } from "../endpoint.ts"
 import { type ModelInfo, modelInfoSchema } from "../model-info.ts"
-import { readOptions } from "../read-options.ts"
+import { readOptions } from "../../core/read-options.ts"
 import { headersSchema } from "../request-headers.ts"
 
 export interface OllamaChatCompletionClientOptions extends ClientSettings {
@@ -44,7 +44,7 @@ export function readOllamaOptions(
   options: OllamaChatCompletionClientOptions,
   env: NodeJS.ProcessEnv = process.env,
 ): ReadOllamaOptions {
-  const read = readOptions(optionsSchema, options, "OllamaChatCompletionClient")
+  const read = readOptions("OllamaChatCompletionClient", optionsSchema, options)
   const baseURL = read.baseURL ?? hostOf(env["OLLAMA_HOST"] || "127.0.0.1:11434")
   return { ...read, baseURL: readEndpoint(baseURL), modelInfo: read.modelInfo ?? usualInfo(read) }
 }

@@ -4,7 +4,7 @@ import type { ClientSettings } from "../client-settings.ts"
 import { readEndpoint } from "../endpoint.ts"
 import { environmentKey } from "../environment-key.ts"
 import type { ModelInfo } from "../model-info.ts"
-import { readOptions } from "../read-options.ts"
+import { readOptions } from "../../core/read-options.ts"
 import { type OpenAIRequestOptions, connectionShape, requestShape } from "./openai-options.ts"
 
 export interface AzureOpenAIChatCompletionClientOptions extends OpenAIRequestOptions, ClientSettings {
@@ -48,7 +48,7 @@ export function readAzureOptions(
   options: AzureOpenAIChatCompletionClientOptions,
   env: NodeJS.ProcessEnv = process.env,
 ): ReadAzureOptions {
-  const read = readOptions(optionsSchema, options, "AzureOpenAIChatCompletionClient")
+  const read = readOptions("AzureOpenAIChatCompletionClient", optionsSchema, options)
   const endpoint = read.azureEndpoint ?? env["AZURE_OPENAI_ENDPOINT"]
   if (!endpoint) {
     throw new GloveboxError(

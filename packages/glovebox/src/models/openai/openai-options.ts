@@ -4,7 +4,7 @@ import { type ClientSettings, clientSettingsShape } from "../client-settings.ts"
 import { readEndpoint } from "../endpoint.ts"
 import { environmentKey } from "../environment-key.ts"
 import { type ModelInfo, modelInfoSchema } from "../model-info.ts"
-import { readOptions } from "../read-options.ts"
+import { readOptions } from "../../core/read-options.ts"
 import { apiKeySchema, headersSchema } from "../request-headers.ts"
 
 /** What a request to an API of OpenAI's kind may be given besides its messages. */
@@ -94,7 +94,7 @@ export function readOpenAIOptions(
   options: OpenAIChatCompletionClientOptions,
   env: NodeJS.ProcessEnv = process.env,
 ): ReadOpenAIOptions {
-  const read = readOptions(optionsSchema, options, "OpenAIChatCompletionClient")
+  const read = readOptions("OpenAIChatCompletionClient", optionsSchema, options)
   const usual = readEndpoint(env["OPENAI_BASE_URL"] || OPENAI, "OPENAI_BASE_URL")
   const baseURL = read.baseURL === undefined ? usual : readEndpoint(read.baseURL)
   // A key from the environment is not sent to an address from somewhere else.

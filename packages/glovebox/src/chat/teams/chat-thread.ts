@@ -1,0 +1,78 @@
+import type { ChatItem, ChatMessage } from "../messages/index.ts"
+
+interface Said {
+  readonly message: ChatMessage
+  /** The participant in whose turn it was said; undefined for the task and the team itself. */
+  readonly by: string | null
+}
+
+export interface ThreadState {
+  readonly thread: readonly unknown[]
+  readonly said: readonly { readonly message: unknown; readonly by: string | null }[]
+  readonly told: Readonly<Record<string, number>>
+}
+
+// Fewer that everybody has heard are not worth a move of the others.
+const TRIM_AT = 512
+
+/** All that was said and done, and how much of it each participant has heard. */
+export class ChatThread {
+  #items: ChatItem[] = []
+  #said: Said[] = []
+  /** How many were heard by all and dropped from `#said`. */
+  #dropped = 0
+  readonly #told: Map<string, number>
+
+  constructor(participants: readonly string[]) {
+    this.#told = new Map(participants.map((name) => [name, 0]))
+  }
+
+  get items(): readonly ChatItem[] {
+    return this.#items
+  }
+
+  /** Adds what happened, and what of it the others are to hear. */
+  add(items: readonly ChatItem[], said: readonly ChatMessage[], by: string | null): void {
+    for (const item of items) this.#items.push(item)
+    for (const message of said) this.#said.push({ message, by })
+  }
+
+  /** What is new to a participant, and where that ends. */
+  newsFor(name: string): { readonly messages: readonly ChatMessage[]; readonly end: number } {
+    const end = this.#dropped + this.#said.length
+    const messages: ChatMessage[] = []
+    for (let at = (this.#told.get(name) ?? 0) - this.#dropped; at < this.#said.length; at += 1) {
+      const said = this.#said[at]
+      if (said && said.by !== name) messages.push(said.message)
+    }
+    return { messages, end }
+  }
+
+  /** A participant has heard everything up to there. */
+  heard(name: string, end: number): void {
+    this.#told.set(name, end)
+    const least = Math.min(...this.#told.values()) - this.#dropped
+    if (least < TRIM_AT) return
+    this.#said = this.#said.slice(least)
+    this.#dropped += least
+  }
+
+  clear(): void {
+    this.#items = []
+    this.#said = []
+    this.#dropped = 0
+    for (const name of this.#told.keys()) this.#told.set(name, 0)
+  }
+
+  save(): ThreadState {
+    const told = [...this.#told].map(([name, end]) => [name, end - this.#dropped] as const)
+    return { thread: [...this.#items], said: [...this.#said], told: Object.fromEntries(told) }
+  }
+
+  load(items: readonly ChatItem[], said: readonly Said[], told: Readonly<Record<string, number>>): void {
+    this.#items = [...items]
+    this.#said = [...said]
+    this.#dropped = 0
+    for (const name of this.#told.keys()) this.#told.set(name, told[name] ?? 0)
+  }
+}

@@ -1,0 +1,6 @@
+export type { Participant } from "./participant.ts"
+export { BaseGroupChat } from "./base-group-chat.ts"
+export { RoundRobinGroupChat, type RoundRobinGroupChatOptions } from "./round-robin-group-chat.ts"
+export type { Floor, NextSpeakers, SpeakerPolicy } from "./speaker-policy.ts"
+export type { TeamOptions } from "./team-options.ts"
+export type { Team } from "./team.ts"

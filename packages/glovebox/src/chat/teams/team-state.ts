@@ -1,0 +1,44 @@
+import { z } from "zod"
+import { GloveboxError, type JsonObject } from "../../core/index.ts"
+import { formatIssues } from "../../internal/format-issues.ts"
+
+const jsonObject = z.custom<JsonObject>(
+  (value) => typeof value === "object" && value !== null && !Array.isArray(value),
+)
+
+const teamStateSchema = z.strictObject({
+  type: z.literal("TeamState"),
+  version: z.literal(1),
+  /** The class of the team: states of others do not fit. */
+  team: z.string(),
+  /** By the participant's name. */
+  participants: z.record(z.string(), jsonObject),
+  thread: z.array(z.unknown()),
+  said: z.array(z.object({ message: z.unknown(), by: z.string().nullable() })),
+  told: z.record(z.string(), z.int().nonnegative()),
+  turns: z.int().nonnegative(),
+  policy: jsonObject,
+  condition: jsonObject.nullable(),
+})
+
+/** A team between two turns, as JSON. */
+export type TeamState = z.infer<typeof teamStateSchema>
+
+export function readTeamState(team: string, participants: readonly string[], state: unknown): TeamState {
+  const { data, error } = teamStateSchema.safeParse(state)
+  if (error) throw invalid(`This is no state of a team: ${formatIssues(error.issues)}`)
+  if (data.team !== team) throw invalid(`This is the state of a ${data.team}, and this team is a ${team}.`)
+  const saved = Object.keys(data.participants)
+  const missing = participants.filter((name) => !saved.includes(name))
+  const unknown = saved.filter((name) => !participants.includes(name))
+  if (missing.length > 0 || unknown.length > 0) {
+    throw invalid(
+      `The state is of the participants ${saved.join(", ")}, and the team has ${participants.join(", ")}.`,
+    )
+  }
+  return data
+}
+
+export function invalid(message: string, cause?: unknown): GloveboxError {
+  return new GloveboxError("STATE_INVALID", message, cause === undefined ? undefined : { cause })
+}
