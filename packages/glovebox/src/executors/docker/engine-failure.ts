@@ -1,5 +1,6 @@
 import { GloveboxError } from "../../core/index.ts"
 import { errorMessage } from "../../internal/error-message.ts"
+import { engineRemedy } from "./engine-remedy.ts"
 
 // An engine may quote the whole of what it was sent.
 const LONGEST_MESSAGE = 1000
@@ -26,7 +27,7 @@ export function engineFailure(error: unknown, doing: string, url: string): Glove
   if (statusOf(error) === undefined && UNREACHABLE.test(`${errorMessage(error)} ${codeOf(error)}`)) {
     return new GloveboxError(
       "ENGINE_UNAVAILABLE",
-      `No Docker engine answers at ${url} (${errorMessage(error) || codeOf(error)}). Start it, or name another by dockerHost; glovebox doctor says more.`,
+      `No Docker engine answers at ${url} (${errorMessage(error) || codeOf(error)}). What to do: ${engineRemedy(error)}. glovebox doctor says more.`,
       { cause: error },
     )
   }
