@@ -1,3 +1,4 @@
+import { safeText } from "../internal/safe-text.ts"
 import { OutputPipe } from "./output-pipe.ts"
 
 /** Where a command prints, and the exit code it asks for. */
@@ -19,7 +20,8 @@ export function processOutput(): CommandOutput {
   const { stdout, stderr } = pipes
   return {
     print: (line) => stdout.put(`${line}\n`),
-    note: (line) => stderr.put(`glovebox: ${line}\n`),
+    // A message may quote what a server or a program said.
+    note: (line) => stderr.put(`glovebox: ${safeText(line)}\n`),
     stdout,
     stderr,
     exitCode: 0,

@@ -34,8 +34,9 @@ export async function glovebox(
   args: readonly string[],
   input = "",
   env: NodeJS.ProcessEnv = {},
+  cwd?: string,
 ): Promise<Ended> {
-  const child = spawn(process.execPath, [bin, ...args], { env: { ...process.env, ...env } })
+  const child = spawn(process.execPath, [bin, ...args], { env: { ...process.env, ...env }, cwd })
   child.stdin.end(input)
   return ended(child)
 }

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from "commander"
 import { GloveboxError } from "../core/index.ts"
+import { chatCommand } from "./chat-command.ts"
 import { CommandFailure, EXIT_FAILED, EXIT_USAGE } from "./command-failure.ts"
 import { type CommandOutput, processOutput } from "./command-output.ts"
 import { doctorCommand } from "./doctor-command.ts"
@@ -7,6 +8,7 @@ import { execCommand } from "./exec-command.ts"
 import { gcCommand } from "./gc-command.ts"
 import { mcpCommand } from "./mcp-command.ts"
 import { policyCommand } from "./policy-command.ts"
+import { runCommand } from "./run-command.ts"
 import { replCommand } from "./repl-command.ts"
 import { verifyCommand } from "./verify-command.ts"
 import { version } from "./version.ts"
@@ -39,6 +41,8 @@ function createProgram(output: CommandOutput): Command {
     .showHelpAfterError("Run glovebox --help for what there is.")
     .exitOverride()
   const commands = [
+    runCommand,
+    chatCommand,
     execCommand,
     replCommand,
     policyCommand,

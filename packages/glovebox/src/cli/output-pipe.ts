@@ -1,6 +1,6 @@
 import { once } from "node:events"
 import { styleText } from "node:util"
-import { safeText } from "./safe-text.ts"
+import { safeText } from "../internal/safe-text.ts"
 
 type Stream = NodeJS.WritableStream & { readonly isTTY?: boolean }
 type Style = Parameters<typeof styleText>[0]

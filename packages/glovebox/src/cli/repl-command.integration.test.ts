@@ -1,11 +1,11 @@
-import { spawn } from "node:child_process"
 import { existsSync } from "node:fs"
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { HAS_NO_DOCKER } from "../executors/docker/docker-subject.test-kit.ts"
-import { NO_ENGINE, bin, buildCommand, glovebox } from "./glovebox.test-kit.ts"
+import { NO_ENGINE, buildCommand, glovebox } from "./glovebox.test-kit.ts"
+import { Terminal } from "./terminal.test-kit.ts"
 
 let folder = ""
 
@@ -149,50 +149,3 @@ describe("glovebox repl", () => {
 
 const PIXEL =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
-
-/** The command on a terminal of its own, as `script` of every Linux makes it. */
-class Terminal {
-  readonly code: Promise<number | null>
-  readonly #child
-  #seen = ""
-  #onData: () => void = () => {}
-
-  constructor(args: readonly string[]) {
-    const command = [process.execPath, bin, ...args].map((word) => `'${word}'`).join(" ")
-    this.#child = spawn("script", ["-qec", command, "/dev/null"], {
-      env: { ...process.env, TERM: "xterm", NO_COLOR: "1" },
-    })
-    this.#child.stdout.setEncoding("utf8").on("data", (text: string) => {
-      this.#seen += text
-      this.#onData()
-    })
-    this.code = new Promise((resolve) => this.#child.once("close", resolve))
-  }
-
-  write(text: string): void {
-    this.#child.stdin.write(text)
-  }
-
-  async type(text: string, until: string): Promise<void> {
-    this.write(text)
-    await this.until(until)
-  }
-
-  /** Waits for a text, and forgets what came up to it. */
-  async until(text: string): Promise<void> {
-    while (!this.#seen.includes(text)) {
-      await new Promise<void>((resolve, reject) => {
-        const late = setTimeout(() => {
-          reject(
-            new Error(`${JSON.stringify(text)} did not come after ${JSON.stringify(this.#seen.slice(-500))}`),
-          )
-        }, 60_000)
-        this.#onData = () => {
-          clearTimeout(late)
-          resolve()
-        }
-      })
-    }
-    this.#seen = this.#seen.slice(this.#seen.indexOf(text) + text.length)
-  }
-}

@@ -18,6 +18,8 @@ export interface StreamOptions {
  * `await using` end it, and it can be started again.
  */
 export interface CodeExecutor extends AsyncDisposable {
+  /** True where there is no wall between the code and this machine. @default false */
+  readonly runsOnHost?: boolean | undefined
   start(options?: { readonly signal?: AbortSignal | undefined }): Promise<void>
   stop(): Promise<void>
   /** Ends what runs, and forgets the files. */

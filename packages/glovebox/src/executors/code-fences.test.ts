@@ -52,6 +52,7 @@ describe("codeFences", () => {
 
   it("reads other line ends, and spaces behind a fence", () => {
     expect(codeFences("```python  \r\na\r\n b\r\n```  \r\n")).toEqual([{ language: "python", code: "a\n b" }])
+    expect(codeFences("\uFEFF```python\t\na\n```\t")).toEqual([{ language: "python", code: "a" }])
   })
 
   it("keeps shorter and other fences inside a longer one", () => {
@@ -60,6 +61,34 @@ describe("codeFences", () => {
     expect(codeFences(lines("~~~", "```", "a", "```", "~~~"))).toEqual([
       { language: "", code: "```\na\n```" },
     ])
+  })
+
+  it("takes a document as one block, with the tagged fences of its own length inside it", () => {
+    const document = lines(
+      "# How",
+      "```python",
+      "x",
+      "```",
+      "1. - ```sh",
+      "     ls",
+      "     ```",
+      "> ```js",
+      "> ```",
+    )
+    const answer = lines("```markdown", document, "```", "", "Prose.", "```py", "y", "```")
+    expect(codeFences(answer)).toEqual([
+      { language: "markdown", code: document },
+      { language: "py", code: "y" },
+    ])
+    // Of any other language such a line is text.
+    expect(codeFences(lines("```python", "```sh", "```", "out"))).toEqual([
+      { language: "python", code: "```sh" },
+    ])
+  })
+
+  it("does not run into the rest of an answer when a document inside is never closed", () => {
+    const answer = lines("```md", "```python", "x", "```", "Prose.")
+    expect(codeFences(answer)).toEqual([{ language: "md", code: lines("```python", "x", "```", "Prose.") }])
   })
 
   it("does not end a block at a fence with something behind it, or far inside", () => {
@@ -137,6 +166,7 @@ describe("codeFences", () => {
     ["`".repeat(1 << 20), 0],
     ["```\n".repeat(1 << 17), 1 << 16],
     ["```a\n".repeat(1 << 18), 1],
+    ["```md\n".repeat(1 << 18), 1],
     ["``` `\n".repeat(1 << 18), 0],
     [`${"> ".repeat(1 << 19)}\`\`\``, 0],
     [`${"- ".repeat(1 << 19)}\`\`\`\nx`, 1],

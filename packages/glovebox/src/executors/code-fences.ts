@@ -9,7 +9,12 @@ interface Fence {
   readonly indent: string
   readonly language: string
   readonly lines: string[]
+  /** How many fences of the same length are open inside of it. */
+  inner: number
 }
+
+// Models often wrap a whole document in a fence that is no longer than those inside of it.
+const DOCUMENTS = new Set(["markdown", "md"])
 
 /** The fenced code blocks of a model's answer, each without its last line end; an untagged one has language "". */
 export function codeFences(markdown: string): CodeBlock[] {
@@ -19,12 +24,15 @@ export function codeFences(markdown: string): CodeBlock[] {
     blocks.push({ code: lines.join("\n"), language })
     fence = undefined
   }
-  for (const line of markdown.split("\n").map(withoutCarriageReturn)) {
+  for (const line of markdown
+    .replace(/^\uFEFF/, "")
+    .split("\n")
+    .map(withoutCarriageReturn)) {
     if (fence) {
       const content = insideOf(fence, line)
       if (content === undefined) close(withoutTrailingBlanks(fence))
-      else if (closes(fence, content)) close(fence)
-      else fence.lines.push(content)
+      else if (fence.inner === 0 && closes(fence, content)) close(fence)
+      else keep(fence, content)
       if (content !== undefined) continue
     }
     fence = openingFence(line)
@@ -55,7 +63,7 @@ function openingFence(line: string): Fence | undefined {
   // CommonMark: with a backtick behind it, it is code within a line.
   if (mark === "`" && info.includes("`")) return undefined
   const blank = rest.slice(0, indent).replaceAll(/[^\t]/g, " ")
-  return { mark, length, quotes, indent: blank, language: languageOf(info), lines: [] }
+  return { mark, length, quotes, indent: blank, language: languageOf(info), lines: [], inner: 0 }
 }
 
 /** Takes up to so many block quote marks off a line, each with the space behind it. */
@@ -103,6 +111,20 @@ function closes({ mark, length }: Fence, content: string): boolean {
   while (start < 3 && content[start] === " ") start += 1
   const found = runLength(content, start, mark)
   return found >= length && content.slice(start + found).trim() === ""
+}
+
+function keep(fence: Fence, content: string): void {
+  fence.lines.push(content)
+  if (!DOCUMENTS.has(fence.language.toLowerCase())) return
+  // Those inside may be in lists and quotes of their own.
+  if (fence.inner > 0 && closes(fence, content.replace(/^[\s>]+/, ""))) fence.inner -= 1
+  else if (opensInside(fence, content)) fence.inner += 1
+}
+
+/** Only with a language: without one, it is the fence's own end. */
+function opensInside({ mark, length }: Fence, content: string): boolean {
+  const inner = openingFence(content)
+  return inner !== undefined && inner.mark === mark && inner.length >= length && inner.language !== ""
 }
 
 /** `python title="x"`, `python:main.py`, `{.python .numberLines}` and `{python}` are all python. */

@@ -18,6 +18,7 @@ export type {
   SandboxReport,
   Termination,
 } from "./code-result.ts"
+export { executorPart } from "./component-part.ts"
 export type { DisplayEvent, ExecutionEvent, OutputEvent } from "./execution-event.ts"
 export { createExecutor } from "./create-executor.ts"
 export type { TriedTier } from "./factory/choose-tier.ts"

@@ -1,7 +1,15 @@
+import { z } from "zod"
+import {
+  type Component,
+  type ComponentDefinition,
+  type ComponentModel,
+  defineComponent,
+} from "../core/index.ts"
 import type { LLMMessage } from "../models/index.ts"
 import { checkSize } from "./check-size.ts"
 import { MessageLog, type MessageLogOptions } from "./message-log.ts"
-import { firstUnits, lastUnits, toUnits } from "./message-units.ts"
+import { messageLogConfigShape, messageLogOptions } from "./message-log-config.ts"
+import type { MessageUnits } from "./message-units.ts"
 
 export interface HeadAndTailChatCompletionContextOptions extends MessageLogOptions {
   /** How many of the first messages are shown. */
@@ -10,8 +18,26 @@ export interface HeadAndTailChatCompletionContextOptions extends MessageLogOptio
   readonly tailSize: number
 }
 
+const configSchema = z.object({
+  head_size: z.int().positive(),
+  tail_size: z.int().positive(),
+  ...messageLogConfigShape,
+})
+
 /** Shows the first and the last messages, and says how many it leaves out between them. */
-export class HeadAndTailChatCompletionContext extends MessageLog {
+export class HeadAndTailChatCompletionContext extends MessageLog implements Component {
+  static readonly definition: ComponentDefinition<
+    z.input<typeof configSchema>,
+    HeadAndTailChatCompletionContext
+  > = defineComponent({
+    provider: "glovebox.memory.HeadAndTailChatCompletionContext",
+    aliases: ["autogen_core.model_context.HeadAndTailChatCompletionContext"],
+    type: "chat_completion_context",
+    config: configSchema,
+    create: ({ head_size: headSize, tail_size: tailSize, ...config }) =>
+      new HeadAndTailChatCompletionContext({ headSize, tailSize, ...messageLogOptions(config) }),
+  })
+
   readonly #headSize: number
   readonly #tailSize: number
 
@@ -21,19 +47,28 @@ export class HeadAndTailChatCompletionContext extends MessageLog {
     this.#tailSize = checkSize("tailSize", tailSize)
   }
 
-  protected override select(messages: readonly LLMMessage[]): readonly LLMMessage[] {
-    const units = toUnits(messages)
-    const whole = units.flat()
-    if (whole.length <= this.#headSize + this.#tailSize) return whole
-    const head = firstUnits(units, this.#headSize)
-    const tail = lastUnits(units.slice(head.length), this.#tailSize)
-    const shown = head.flat().length + tail.flat().length
-    if (shown === whole.length) return whole
+  toComponent(): ComponentModel {
+    return HeadAndTailChatCompletionContext.definition.dump({
+      head_size: this.#headSize,
+      tail_size: this.#tailSize,
+      ...this.config(),
+    })
+  }
+
+  protected override select(
+    _messages: readonly LLMMessage[],
+    units: () => MessageUnits,
+  ): readonly LLMMessage[] {
+    const cut = units()
+    if (cut.length <= this.#headSize + this.#tailSize) return cut.slice(0)
+    const head = cut.headLength(this.#headSize)
+    const tail = cut.tailStart(this.#tailSize, head)
+    if (head === tail) return cut.slice(0)
     const gap: LLMMessage = {
       type: "UserMessage",
-      content: `Skipped ${whole.length - shown} messages.`,
+      content: `Skipped ${tail - head} messages.`,
       source: "System",
     }
-    return [...head.flat(), gap, ...tail.flat()]
+    return [...cut.slice(0, head), gap, ...cut.slice(tail)]
   }
 }

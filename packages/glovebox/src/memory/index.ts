@@ -7,6 +7,8 @@ export {
   HeadAndTailChatCompletionContext,
   type HeadAndTailChatCompletionContextOptions,
 } from "./head-and-tail-chat-completion-context.ts"
+export { memoryComponents } from "./components.ts"
+export { contextPart, memoryPart } from "./component-parts.ts"
 export { ListMemory, type ListMemoryOptions } from "./list-memory.ts"
 export type { Memory, MemoryCallOptions, MemoryContent, UpdateContextResult } from "./memory.ts"
 export {

@@ -1,13 +1,35 @@
 import { z } from "zod"
-import { GloveboxError } from "../core/index.ts"
+import {
+  type Component,
+  type ComponentDefinition,
+  type ComponentModel,
+  GloveboxError,
+  type JsonValue,
+  defineComponent,
+} from "../core/index.ts"
 import { formatIssues } from "../internal/format-issues.ts"
 import type { LLMMessage } from "../models/index.ts"
 import type { Memory, MemoryCallOptions, MemoryContent, UpdateContextResult } from "./memory.ts"
 
+const MIME_TYPES = ["text/plain", "text/markdown", "application/json"] as const
+
 const contentSchema = z.strictObject({
   content: z.json(),
-  mimeType: z.enum(["text/plain", "text/markdown", "application/json"]).optional(),
+  mimeType: z.enum(MIME_TYPES).optional(),
   metadata: z.record(z.string(), z.json()).optional(),
+})
+
+const configSchema = z.object({
+  name: z.string().nullish(),
+  memory_contents: z
+    .array(
+      z.object({
+        content: z.json(),
+        mime_type: z.enum(MIME_TYPES).nullish(),
+        metadata: z.record(z.string(), z.json()).nullish(),
+      }),
+    )
+    .default([]),
 })
 
 export interface ListMemoryOptions {
@@ -18,7 +40,25 @@ export interface ListMemoryOptions {
 }
 
 /** Remembers everything, in the order it came, and tells all of it with each request. */
-export class ListMemory implements Memory {
+export class ListMemory implements Memory, Component {
+  static readonly definition: ComponentDefinition<z.input<typeof configSchema>, ListMemory> = defineComponent(
+    {
+      provider: "glovebox.memory.ListMemory",
+      aliases: ["autogen_core.memory.ListMemory"],
+      type: "memory",
+      config: configSchema,
+      create: ({ name, memory_contents: contents }) =>
+        new ListMemory({
+          name: name ?? undefined,
+          contents: contents.map(({ content, mime_type: mimeType, metadata }) => ({
+            content: content as JsonValue,
+            ...(mimeType ? { mimeType } : {}),
+            ...(metadata ? { metadata } : {}),
+          })),
+        }),
+    },
+  )
+
   readonly name: string
   #contents: MemoryContent[]
 
@@ -54,6 +94,18 @@ export class ListMemory implements Memory {
     const first = messages.findIndex(({ type }) => type !== "SystemMessage")
     const at = first === -1 ? messages.length : first
     return { messages: messages.toSpliced(at, 0, { type: "SystemMessage", content }), memories }
+  }
+
+  /** With everything that it remembers. */
+  toComponent(): ComponentModel {
+    return ListMemory.definition.dump({
+      name: this.name,
+      memory_contents: this.#contents.map(({ content, mimeType: mime_type, metadata }) => ({
+        content: content as z.core.util.JSONType,
+        mime_type,
+        metadata: metadata as Record<string, z.core.util.JSONType> | undefined,
+      })),
+    })
   }
 
   async clear(): Promise<void> {

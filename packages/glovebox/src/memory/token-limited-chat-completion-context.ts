@@ -1,8 +1,25 @@
-import { GloveboxError } from "../core/index.ts"
-import type { ChatCompletionClient, CountOptions, LLMMessage } from "../models/index.ts"
+import { z } from "zod"
+import {
+  type Component,
+  type ComponentDefinition,
+  type ComponentModel,
+  GloveboxError,
+  defineComponent,
+} from "../core/index.ts"
+import {
+  type ChatCompletionClient,
+  type CountOptions,
+  type LLMMessage,
+  type ToolLike,
+  type ToolSchema,
+  modelClientPart,
+} from "../models/index.ts"
 import { checkSize } from "./check-size.ts"
+import { largestThatFits } from "./largest-that-fits.ts"
 import { MessageLog, type MessageLogOptions } from "./message-log.ts"
-import { type MessageUnit, toUnits } from "./message-units.ts"
+import { messageLogConfigShape, messageLogOptions } from "./message-log-config.ts"
+import type { MessageUnits } from "./message-units.ts"
+import { MiddleCut } from "./middle-cut.ts"
 
 export interface TokenLimitedChatCompletionContextOptions extends MessageLogOptions {
   /** Counts the tokens, with its tokenizer or by an estimate: its `countTokens` says which. */
@@ -13,11 +30,51 @@ export interface TokenLimitedChatCompletionContextOptions extends MessageLogOpti
   readonly tools?: CountOptions["tools"]
 }
 
+const configSchema = z.object({
+  model_client: z.unknown(),
+  token_limit: z.int().positive().nullish(),
+  tool_schema: z
+    .array(
+      z.object({
+        name: z.string(),
+        description: z.string().nullish(),
+        parameters: z.record(z.string(), z.unknown()).nullish(),
+        strict: z.boolean().nullish(),
+      }),
+    )
+    .nullish(),
+  ...messageLogConfigShape,
+})
+
 /** Shows as much as fits a number of tokens: it leaves out from the middle, and never system messages or the last words. */
-export class TokenLimitedChatCompletionContext extends MessageLog {
+export class TokenLimitedChatCompletionContext extends MessageLog implements Component {
+  static readonly definition: ComponentDefinition<
+    z.input<typeof configSchema>,
+    TokenLimitedChatCompletionContext
+  > = defineComponent({
+    provider: "glovebox.memory.TokenLimitedChatCompletionContext",
+    aliases: ["autogen_core.model_context.TokenLimitedChatCompletionContext"],
+    type: "chat_completion_context",
+    config: configSchema,
+    create: ({ model_client, token_limit, tool_schema, ...config }, loader) =>
+      new TokenLimitedChatCompletionContext({
+        modelClient: modelClientPart.load(model_client, loader),
+        tokenLimit: token_limit ?? undefined,
+        tools: tool_schema?.map(({ name, description, parameters, strict }): ToolSchema => ({
+          name,
+          description: description ?? undefined,
+          parameters: parameters ?? undefined,
+          strict: strict ?? undefined,
+        })),
+        ...messageLogOptions(config),
+      }),
+  })
+
   readonly #client: ChatCompletionClient
   readonly #limit: number | undefined
   readonly #tools: CountOptions["tools"]
+  /** How many units stayed last time; it is about as many the next time. */
+  #kept = 0
 
   constructor({ modelClient, tokenLimit, tools, ...options }: TokenLimitedChatCompletionContextOptions) {
     super(options)
@@ -26,18 +83,27 @@ export class TokenLimitedChatCompletionContext extends MessageLog {
     this.#tools = tools
   }
 
-  protected override async select(messages: readonly LLMMessage[]): Promise<readonly LLMMessage[]> {
-    const units = toUnits(messages)
-    const order = removalOrder(units)
-    // Each one left out makes it smaller, so that half of the rest can be ruled out each time.
-    let [fewest, most] = [0, order.length]
-    if (!(await this.#fits(without(units, order, most)))) throw this.#overflow()
-    while (fewest < most) {
-      const middle = Math.floor((fewest + most) / 2)
-      if (await this.#fits(without(units, order, middle))) most = middle
-      else fewest = middle + 1
-    }
-    return without(units, order, most)
+  toComponent(): ComponentModel {
+    return TokenLimitedChatCompletionContext.definition.dump({
+      model_client: modelClientPart.dump(this.#client, "modelClient"),
+      token_limit: this.#limit,
+      tool_schema: this.#tools?.map(schemaOf),
+      ...this.config(),
+    })
+  }
+
+  protected override async select(
+    _messages: readonly LLMMessage[],
+    units: () => MessageUnits,
+  ): Promise<readonly LLMMessage[]> {
+    const cut = new MiddleCut(units().outline())
+    // Each one that stays makes it larger.
+    const kept = await largestThatFits(cut.removable, this.#kept, async (count) =>
+      this.#fits(cut.keeping(count)),
+    )
+    if (kept === undefined) throw this.#overflow()
+    this.#kept = kept
+    return cut.keeping(kept)
   }
 
   async #fits(messages: readonly LLMMessage[]): Promise<boolean> {
@@ -55,16 +121,12 @@ export class TokenLimitedChatCompletionContext extends MessageLog {
   }
 }
 
-/** The units that may go, the one in the middle first; ties go to the earlier. */
-function removalOrder(units: readonly MessageUnit[]): number[] {
-  const middle = (units.length - 1) / 2
-  return units
-    .map((_unit, index) => index)
-    .filter((index) => index !== units.length - 1 && units[index]?.[0]?.type !== "SystemMessage")
-    .toSorted((a, b) => Math.abs(a - middle) - Math.abs(b - middle) || a - b)
-}
-
-function without(units: readonly MessageUnit[], order: readonly number[], count: number): LLMMessage[] {
-  const gone = new Set(order.slice(0, count))
-  return units.filter((_unit, index) => !gone.has(index)).flat()
+function schemaOf(tool: ToolLike): {
+  name: string
+  description?: string | undefined
+  parameters?: Record<string, unknown> | undefined
+  strict?: boolean | undefined
+} {
+  const { name, description, parameters, strict } = "schema" in tool ? tool.schema : tool
+  return { name, description, parameters, strict }
 }

@@ -1,7 +1,7 @@
 import { z } from "zod"
 import { type FunctionCall, functionCallSchema } from "./messages.ts"
 
-const FINISH_REASONS = ["stop", "length", "function_calls", "content_filter", "unknown"] as const
+export const FINISH_REASONS = ["stop", "length", "function_calls", "content_filter", "unknown"] as const
 
 /** Why the model stopped. */
 export type FinishReason = (typeof FINISH_REASONS)[number]

@@ -1,10 +1,20 @@
 import { z } from "zod"
-import { GloveboxError, type JsonObject, type JsonValue } from "../core/index.ts"
+import {
+  type Component,
+  type ComponentDefinition,
+  type ComponentModel,
+  GloveboxError,
+  type JsonObject,
+  type JsonValue,
+  defineComponent,
+} from "../core/index.ts"
 import { describe } from "../internal/describe.ts"
 import { formatIssues } from "../internal/format-issues.ts"
 import type { ToolSchema } from "../models/index.ts"
 import type { Approve } from "./approval.ts"
+import { toolPart } from "./component-parts.ts"
 import { type Tool, lastOf } from "./tool.ts"
+import { overridesConfigSchema, overridesFromConfig } from "./tool-overrides-config.ts"
 import { type ToolOverrides, checkOverrides, overrideTools, unknownToolText } from "./tool-overrides.ts"
 import { type ToolResult, type ToolStreamItem, errorResult } from "./tool-result.ts"
 import type { CallToolOptions, Workbench } from "./workbench.ts"
@@ -32,10 +42,32 @@ function readOptions(options: StaticWorkbenchOptions): StaticWorkbenchOptions {
   )
 }
 
+const configSchema = z.strictObject({
+  tools: z.array(z.unknown()).default([]),
+  tool_overrides: overridesConfigSchema.nullish(),
+})
+
 /** A workbench of tools that do not change. */
-export class StaticWorkbench implements Workbench {
+export class StaticWorkbench implements Workbench, Component {
+  static readonly definition: ComponentDefinition<z.input<typeof configSchema>, StaticWorkbench> =
+    defineComponent({
+      provider: "glovebox.tools.StaticWorkbench",
+      aliases: ["autogen_core.tools.StaticWorkbench", "autogen_core.tools.StaticStreamWorkbench"],
+      type: "workbench",
+      config: configSchema,
+      create: ({ tools, tool_overrides }, loader) => {
+        const made = tools.map((model) => toolPart.load(model, loader))
+        const workbench = new StaticWorkbench(made, { overrides: overridesFromConfig(tool_overrides) })
+        // Nobody else knows what was made for it alone, such as an executor behind a tool.
+        workbench.#owned = made.filter(isDisposable)
+        return workbench
+      },
+    })
+
   readonly #tools: ReadonlyMap<string, { readonly tool: Tool; readonly schema: ToolSchema }>
+  readonly #overrides: ToolOverrides
   readonly #approve: Approve | undefined
+  #owned: readonly AsyncDisposable[] = []
 
   constructor(tools: readonly Tool[], options: StaticWorkbenchOptions = {}) {
     const { overrides = {}, approve } = readOptions(options)
@@ -51,7 +83,22 @@ export class StaticWorkbench implements Workbench {
         return tool ? [[name, { tool, schema }]] : []
       }),
     )
+    this.#overrides = overrides
     this.#approve = approve
+  }
+
+  /** With its tools and their other names. One that asks for approvals cannot be written down: it would ask no more. */
+  toComponent(): ComponentModel {
+    if (this.#approve) {
+      throw new GloveboxError(
+        "COMPONENT_INVALID",
+        "The workbench's approve is a function, which cannot be written down, and without it nobody would be asked. Pass approve with each call instead.",
+      )
+    }
+    return StaticWorkbench.definition.dump({
+      tools: [...this.#tools.values()].map(({ tool }) => toolPart.dump(tool, `Tool ${tool.name}`)),
+      tool_overrides: this.#overrides,
+    })
   }
 
   async start(): Promise<void> {}
@@ -113,7 +160,14 @@ export class StaticWorkbench implements Workbench {
     }
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {}
+  /** Ends what was made from data for it; tools that it was given are whoever made them to end. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#owned.map(async (tool) => tool[Symbol.asyncDispose]()))
+  }
+}
+
+function isDisposable(tool: Tool): tool is Tool & AsyncDisposable {
+  return Symbol.asyncDispose in tool
 }
 
 /** A workbench of these tools. */

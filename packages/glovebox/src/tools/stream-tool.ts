@@ -1,4 +1,4 @@
-import { GloveboxError } from "../core/index.ts"
+import { GloveboxError, isMessage } from "../core/index.ts"
 import { abortable } from "../internal/abortable.ts"
 import { errorMessage } from "../internal/error-message.ts"
 import { formatIssues } from "../internal/format-issues.ts"
@@ -6,7 +6,13 @@ import type { Approve } from "./approval.ts"
 import { hashCall } from "./hash-call.ts"
 import { isImage, isPart, toContent, toContents } from "./to-contents.ts"
 import type { ToolDefinition } from "./tool-definition.ts"
-import { type ToolResult, type ToolStreamItem, errorResult } from "./tool-result.ts"
+import {
+  type ToolChunk,
+  type ToolResult,
+  type ToolStreamItem,
+  errorResult,
+  textContent,
+} from "./tool-result.ts"
 
 export interface RunToolOptions {
   /** Ends the call, which then rejects with the signal's reason. */
@@ -116,7 +122,7 @@ async function* execute(
           returned = next.value
           break
         }
-        yield { type: "ToolChunk", name, content: toContent(next.value) }
+        yield chunkOf(name, next.value)
       }
     } finally {
       // Not waited for: it may hang in the very wait that was ended.
@@ -126,6 +132,13 @@ async function* execute(
   return isToolResult(returned)
     ? { ...returned, name }
     : { type: "ToolResult", name, result: toContents(returned), isError: false }
+}
+
+// What an agent behind the tool says is passed on whole, and is no text of the tool.
+function chunkOf(name: string, value: unknown): ToolChunk {
+  return isMessage(value)
+    ? { type: "ToolChunk", name, content: textContent(""), message: value }
+    : { type: "ToolChunk", name, content: toContent(value) }
 }
 
 // By hand an iterator may be made without a way to leave it.

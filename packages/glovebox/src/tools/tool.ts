@@ -1,7 +1,8 @@
-import { GloveboxError, type JsonValue } from "../core/index.ts"
+import { type Component, GloveboxError, type JsonValue } from "../core/index.ts"
 import type { ToolSchema } from "../models/index.ts"
 import type { ToolRisk } from "./approval.ts"
 import { type RunToolOptions, streamTool } from "./stream-tool.ts"
+import { dumpTool } from "./tool-component.ts"
 import { type ToolOptions, readToolOptions } from "./tool-definition.ts"
 import type { ToolParameters } from "./tool-parameters.ts"
 import type { ToolResult, ToolStreamItem } from "./tool-result.ts"
@@ -35,7 +36,9 @@ export interface Tool {
  * })
  * @throws TOOL_INVALID when a model could not be told of it
  */
-export function tool<const Parameters extends ToolParameters>(options: ToolOptions<Parameters>): Tool {
+export function tool<const Parameters extends ToolParameters>(
+  options: ToolOptions<Parameters>,
+): Tool & Component {
   const definition = readToolOptions(options)
   const { schema, risk, state } = definition
   return {
@@ -48,6 +51,7 @@ export function tool<const Parameters extends ToolParameters>(options: ToolOptio
     },
     run: async (args, runOptions = {}) => lastOf(streamTool(definition, args, runOptions)),
     stream: (args, runOptions = {}) => streamTool(definition, args, runOptions),
+    toComponent: () => dumpTool({ name: schema.name, schema }),
     saveState: async () => state?.save(),
     async loadState(saved) {
       if (!state) {

@@ -8,14 +8,24 @@ import {
   defineComponent,
 } from "../../core/index.ts"
 import { describe } from "../../internal/describe.ts"
-import { type ChatItem, StopMessage } from "../messages/index.ts"
+import type { RequestUsage } from "../../models/index.ts"
+import { type ChatItem, type ChatMessage, StopMessage, isChatMessage } from "../messages/index.ts"
 import { readConditionState } from "./read-condition-state.ts"
 
 /** What came since the condition was asked last; each message and event is in exactly one of them. */
 export interface Delta {
   readonly messages: readonly ChatItem[]
+  /** What of them was said to the team, and not inside of an agent. @default the messages among them */
+  readonly said?: readonly ChatMessage[] | undefined
+  /** What model calls used meanwhile, also those that no message tells of. @default what the messages say */
+  readonly usage?: RequestUsage | undefined
   /** Whether they are the task itself. */
   readonly isTask: boolean
+}
+
+/** What was said to the team. */
+export function saidIn({ messages, said }: Delta): readonly ChatMessage[] {
+  return said ?? messages.filter(isChatMessage)
 }
 
 const stateSchema = z.strictObject({

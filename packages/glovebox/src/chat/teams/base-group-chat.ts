@@ -187,7 +187,7 @@ export abstract class BaseGroupChat implements Team, Component {
     await this.#policy.loadState(state.policy)
     if (state.condition && terminationCondition) terminationCondition.loadState(state.condition)
     else await terminationCondition?.reset()
-    this.#thread.load(items, said, state.told)
+    this.#thread.load(items, said, state)
     this.#manager.turns = state.turns
   }
 

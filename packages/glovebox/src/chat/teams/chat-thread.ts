@@ -1,4 +1,4 @@
-import type { ChatItem, ChatMessage } from "../messages/index.ts"
+import { type ChatItem, type ChatMessage, HandoffMessage } from "../messages/index.ts"
 
 interface Said {
   readonly message: ChatMessage
@@ -10,6 +10,7 @@ export interface ThreadState {
   readonly thread: readonly unknown[]
   readonly said: readonly { readonly message: unknown; readonly by: string | null }[]
   readonly told: Readonly<Record<string, number>>
+  readonly asked: readonly string[]
 }
 
 // Fewer that everybody has heard are not worth a move of the others.
@@ -22,6 +23,8 @@ export class ChatThread {
   /** How many were heard by all and dropped from `#said`. */
   #dropped = 0
   readonly #told: Map<string, number>
+  /** The ids of the task of a run that has not come to an end. */
+  #asked = new Set<string>()
 
   constructor(participants: readonly string[]) {
     this.#told = new Map(participants.map((name) => [name, 0]))
@@ -37,13 +40,25 @@ export class ChatThread {
     for (const message of said) this.#said.push({ message, by })
   }
 
+  /** Adds a task; what a run was given that did not come to its end, and is given again, is there already. */
+  ask(task: readonly ChatMessage[]): void {
+    const fresh = task.filter(({ id }) => !this.#asked.has(id))
+    for (const { id } of fresh) this.#asked.add(id)
+    this.add(fresh, fresh, null)
+  }
+
+  /** A run came to its end. */
+  answered(): void {
+    this.#asked.clear()
+  }
+
   /** What is new to a participant, and where that ends. */
   newsFor(name: string): { readonly messages: readonly ChatMessage[]; readonly end: number } {
     const end = this.#dropped + this.#said.length
     const messages: ChatMessage[] = []
     for (let at = (this.#told.get(name) ?? 0) - this.#dropped; at < this.#said.length; at += 1) {
       const said = this.#said[at]
-      if (said && said.by !== name) messages.push(said.message)
+      if (said && said.by !== name) messages.push(asToldTo(name, said.message))
     }
     return { messages, end }
   }
@@ -61,18 +76,35 @@ export class ChatThread {
     this.#items = []
     this.#said = []
     this.#dropped = 0
+    this.#asked.clear()
     for (const name of this.#told.keys()) this.#told.set(name, 0)
   }
 
   save(): ThreadState {
     const told = [...this.#told].map(([name, end]) => [name, end - this.#dropped] as const)
-    return { thread: [...this.#items], said: [...this.#said], told: Object.fromEntries(told) }
+    return {
+      thread: [...this.#items],
+      said: [...this.#said],
+      told: Object.fromEntries(told),
+      asked: [...this.#asked],
+    }
   }
 
-  load(items: readonly ChatItem[], said: readonly Said[], told: Readonly<Record<string, number>>): void {
+  load(
+    items: readonly ChatItem[],
+    said: readonly Said[],
+    { told, asked }: Pick<ThreadState, "told" | "asked">,
+  ): void {
     this.#items = [...items]
     this.#said = [...said]
     this.#dropped = 0
+    this.#asked = new Set(asked)
     for (const name of this.#told.keys()) this.#told.set(name, told[name] ?? 0)
   }
+}
+
+// What was said to a model about a handoff concerns the one who goes on; to the others it would be tool calls of a stranger.
+function asToldTo(name: string, message: ChatMessage): ChatMessage {
+  if (!HandoffMessage.is(message) || message.target === name || message.context.length === 0) return message
+  return HandoffMessage({ ...message, context: [] })
 }

@@ -1,4 +1,5 @@
 import { type AgentId, GloveboxError, type Message, RoutedAgent } from "../../core/index.ts"
+import { abortable } from "../../internal/abortable.ts"
 import { errorMessage } from "../../internal/error-message.ts"
 import type { RequestUsage } from "../../models/index.ts"
 import type { TerminationCondition } from "../conditions/termination-condition.ts"
@@ -8,8 +9,10 @@ import {
   type ChatMessage,
   SelectSpeakerEvent,
   type StopMessage,
+  isChatMessage,
+  isChunk,
 } from "../messages/index.ts"
-import { NO_USAGE, type StopKind, addUsage } from "../task/index.ts"
+import { NO_USAGE, type StopKind, addUsage, usageSince } from "../task/index.ts"
 import type { ChatThread } from "./chat-thread.ts"
 import {
   GroupChatAgentResponse,
@@ -62,6 +65,8 @@ interface Run {
   /** Said by the team itself, and not seen by the condition yet. */
   unchecked: ChatItem[]
   usage: RequestUsage
+  /** What of that the condition knows of. */
+  known: RequestUsage
 }
 
 /** Leads a conversation: gives the word, hears what is said, and ends it. */
@@ -85,7 +90,7 @@ export class GroupChatManager extends RoutedAgent {
     outputTaskMessages: boolean,
     outer: AbortSignal,
   ): Promise<Message> {
-    const { condition, policy, gate } = this.#options
+    const { condition, policy, gate, thread } = this.#options
     const over = new AbortController()
     const signal = AbortSignal.any([outer, over.signal])
     const run = this.#newRun(signal)
@@ -96,15 +101,19 @@ export class GroupChatManager extends RoutedAgent {
     })
     gate.enter()
     try {
+      // A state may have been saved just after it fired.
+      if (condition?.terminated === true) await condition.reset()
       const stop = await this.#converse(run, task, outputTaskMessages)
       // What is still being said belongs to no result; it is said again when the run goes on.
       if (run.speaking.size > 0) policy.interrupted?.([...run.speaking.keys()])
+      thread.answered()
       this.turns = 0
       return termination(stop, run.usage)
     } catch (error) {
       policy.interrupted?.([...run.speaking.keys()])
       this.turns = 0
       if (interrupt === undefined || outer.aborted) throw error
+      thread.answered()
       return termination({ kind: "condition", reason: interrupt.content }, run.usage)
     } finally {
       unwatch?.()
@@ -118,9 +127,9 @@ export class GroupChatManager extends RoutedAgent {
   async #converse(run: Run, task: readonly ChatMessage[], outputTaskMessages: boolean): Promise<Stop> {
     const { policy, thread } = this.#options
     await policy.begin?.(task, run.floor)
-    thread.add(task, task, null)
+    thread.ask(task)
     if (outputTaskMessages) for (const message of task) await this.#tell(message, run.signal)
-    let stop = task.length === 0 ? undefined : await this.#check(task, true)
+    let stop = task.length === 0 ? undefined : await this.#check(run, task, task, true)
     while (!stop) stop = await this.#step(run)
     return stop
   }
@@ -142,12 +151,13 @@ export class GroupChatManager extends RoutedAgent {
   }
 
   async #select(run: Run): Promise<Stop | undefined> {
-    const { policy, team } = this.#options
+    const { policy, team, maxTurns = Number.POSITIVE_INFINITY } = this.#options
     const next = await policy.next(run.floor)
     const heard = await this.#checkOwn(run)
     if (heard) return heard
-    if ("stop" in next) return { kind: "completed", reason: next.stop }
-    const { speakers } = next
+    if ("stop" in next) return { kind: next.kind ?? "completed", reason: next.stop }
+    // Whoever has no turn left for them is named again in the next run.
+    const speakers = next.speakers.slice(0, maxTurns - this.turns)
     if (speakers.length === 0) {
       if (run.speaking.size > 0) return undefined
       return { kind: "completed", reason: "Nobody is left to speak." }
@@ -162,8 +172,8 @@ export class GroupChatManager extends RoutedAgent {
         )
       }
     }
-    this.turns += 1
-    await run.floor.emit(SelectSpeakerEvent({ content: [...speakers], source: team }))
+    this.turns += speakers.length
+    await run.floor.emit(SelectSpeakerEvent({ content: speakers, source: team }))
     const seen = await this.#checkOwn(run)
     if (seen) return seen
     for (const speaker of speakers) {
@@ -184,7 +194,7 @@ export class GroupChatManager extends RoutedAgent {
     thread.heard(speaker, end)
     thread.add(items, said, speaker)
     await policy.finished?.(speaker, said)
-    return this.#check(items, false)
+    return this.#check(run, items, said, false)
   }
 
   async #speak(speaker: string, signal: AbortSignal): Promise<Turn> {
@@ -209,8 +219,16 @@ export class GroupChatManager extends RoutedAgent {
     }
   }
 
-  async #check(messages: readonly ChatItem[], isTask: boolean): Promise<Stop | undefined> {
-    const stop = await this.#options.condition?.check({ messages, isTask })
+  async #check(
+    run: Run,
+    messages: readonly ChatItem[],
+    said: readonly ChatMessage[],
+    isTask: boolean,
+  ): Promise<Stop | undefined> {
+    const usage = usageSince(run.known, run.usage)
+    run.known = run.usage
+    const checked = this.#options.condition?.check({ messages, said, usage, isTask })
+    const stop = checked && (await abortable(checked, run.signal))
     return stop && { kind: "condition", reason: stop.content }
   }
 
@@ -218,7 +236,7 @@ export class GroupChatManager extends RoutedAgent {
     if (run.unchecked.length === 0) return undefined
     const own = run.unchecked
     run.unchecked = []
-    return this.#check(own, false)
+    return this.#check(run, own, own.filter(isChatMessage), false)
   }
 
   async #tell(message: ChatItem, signal: AbortSignal): Promise<void> {
@@ -228,6 +246,7 @@ export class GroupChatManager extends RoutedAgent {
   #newRun(signal: AbortSignal): Run {
     const { thread, members, emitTeamEvents } = this.#options
     const speaking = new Map<string, Promise<Turn>>()
+    const turns = (): number => this.turns
     const show = async (item: ChatItem): Promise<void> => {
       run.unchecked.push(item)
       await this.#tell(item, signal)
@@ -240,10 +259,14 @@ export class GroupChatManager extends RoutedAgent {
       get speaking() {
         return new Set(speaking.keys())
       },
+      get turns() {
+        return turns()
+      },
       signal,
       emit: async (event: AgentEvent) => {
         run.usage = addUsage(run.usage, event.modelsUsage)
         if (!emitTeamEvents) return
+        if (isChunk(event)) return this.#tell(event, signal)
         thread.add([event], [], null)
         await show(event)
       },
@@ -257,7 +280,7 @@ export class GroupChatManager extends RoutedAgent {
       },
       startOver: async () => this.startOver(signal),
     }
-    const run: Run = { floor, speaking, signal, unchecked: [], usage: NO_USAGE }
+    const run: Run = { floor, speaking, signal, unchecked: [], usage: NO_USAGE, known: NO_USAGE }
     return run
   }
 

@@ -1,9 +1,13 @@
 import type { JsonObject } from "../../core/index.ts"
 import type { RequestUsage } from "../../models/index.ts"
 import type { AgentEvent, ChatItem, ChatMessage } from "../messages/index.ts"
+import type { StopKind } from "../task/index.ts"
 
 /** Who is to speak now, beside those who speak already; or that it is over. Nobody new and nobody at it is the end too. */
-export type NextSpeakers = { readonly speakers: readonly string[] } | { readonly stop: string }
+export type NextSpeakers =
+  | { readonly speakers: readonly string[] }
+  /** Why it is over; `kind` is "completed" unless it says otherwise. */
+  | { readonly stop: string; readonly kind?: StopKind | undefined }
 
 /** The conversation as a policy sees it. */
 export interface Floor {
@@ -12,6 +16,8 @@ export interface Floor {
   readonly thread: readonly ChatItem[]
   /** Who has a turn that has not ended. */
   readonly speaking: ReadonlySet<string>
+  /** How often the word was given in this run; a state that was saved in the middle of it goes on counting. */
+  readonly turns: number
   readonly signal: AbortSignal
   /** Shows an event of the team itself, if those are shown; what its model call used counts in any case. */
   emit(event: AgentEvent): Promise<void>

@@ -16,6 +16,8 @@ const teamStateSchema = z.strictObject({
   thread: z.array(z.unknown()),
   said: z.array(z.object({ message: z.unknown(), by: z.string().nullable() })),
   told: z.record(z.string(), z.int().nonnegative()),
+  /** The ids of the task of a run that has not come to its end. */
+  asked: z.array(z.string()),
   turns: z.int().nonnegative(),
   policy: jsonObject,
   condition: jsonObject.nullable(),

@@ -1,8 +1,16 @@
+import { z } from "zod"
+import {
+  type Component,
+  type ComponentDefinition,
+  type ComponentModel,
+  defineComponent,
+} from "../../core/index.ts"
 import { TypedEmitter } from "../../internal/typed-emitter.ts"
 import { type PolicyChange, checkTier } from "../../policy/index.ts"
 import { LaunchedExecutor } from "../sandbox/launched-executor.ts"
 import type { SandboxLauncher } from "../sandbox/sandbox-launcher.ts"
 import { ContainerLauncher } from "./container-launcher.ts"
+import { dockerConfigFromOptions, dockerConfigShape, dockerOptionsFromConfig } from "./docker-config.ts"
 import {
   type DockerCommandLineCodeExecutorOptions,
   type DockerOptions,
@@ -10,6 +18,8 @@ import {
 } from "./docker-options.ts"
 import type { DockerExecutorEvent } from "./executor-event.ts"
 import { newOwner } from "./ownership.ts"
+
+const configSchema = z.strictObject(dockerConfigShape)
 
 /**
  * Runs code blocks in hardened Docker containers: by default a fresh one for each call, with no
@@ -19,8 +29,20 @@ import { newOwner } from "./ownership.ts"
  * await using executor = new DockerCommandLineCodeExecutor()
  * const { output } = await executor.executeCodeBlocks([{ language: "python", code: "print(6 * 7)" }])
  */
-export class DockerCommandLineCodeExecutor extends LaunchedExecutor {
+export class DockerCommandLineCodeExecutor extends LaunchedExecutor implements Component {
+  static readonly definition: ComponentDefinition<
+    z.input<typeof configSchema>,
+    DockerCommandLineCodeExecutor
+  > = defineComponent({
+    provider: "glovebox.executors.DockerCommandLineCodeExecutor",
+    aliases: ["autogen_ext.code_executors.docker.DockerCommandLineCodeExecutor"],
+    type: "code_executor",
+    config: configSchema,
+    create: (config) => new DockerCommandLineCodeExecutor(dockerOptionsFromConfig(config)),
+  })
+
   readonly #options: DockerOptions
+  readonly #languages: DockerCommandLineCodeExecutorOptions["languages"]
   readonly #events = new TypedEmitter<DockerExecutorEvent>(() => {})
 
   constructor(given: DockerCommandLineCodeExecutorOptions = {}) {
@@ -28,6 +50,14 @@ export class DockerCommandLineCodeExecutor extends LaunchedExecutor {
     checkTier(options.policy, "docker")
     super(options)
     this.#options = options
+    this.#languages = given.languages
+  }
+
+  /** With its policy as plain fields, the environment among them. */
+  toComponent(): ComponentModel {
+    return DockerCommandLineCodeExecutor.definition.dump(
+      dockerConfigFromOptions(this.#options, this.policy, this.#languages),
+    )
   }
 
   /** Everything in which this executor is wider than deny-all: the policy's, and devices, which no policy has. */

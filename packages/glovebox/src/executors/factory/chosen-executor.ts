@@ -1,3 +1,4 @@
+import type { Component, ComponentModel } from "../../core/index.ts"
 import type { SandboxPolicy, Tier } from "../../policy/index.ts"
 import type { CodeBlock } from "../code-block.ts"
 import type { CodeExecutor, ExecuteOptions, StreamOptions } from "../code-executor.ts"
@@ -20,7 +21,7 @@ export interface ExecutorDescription {
 }
 
 /** An executor of the kind that was chosen. */
-export class ChosenExecutor implements CodeExecutor {
+export class ChosenExecutor implements CodeExecutor, Component {
   readonly #executor: PolicedExecutor
   readonly #chosen: ChosenTier
 
@@ -31,6 +32,15 @@ export class ChosenExecutor implements CodeExecutor {
 
   get policy(): SandboxPolicy {
     return this.#executor.policy
+  }
+
+  get runsOnHost(): boolean {
+    return this.#chosen.tier === "local"
+  }
+
+  /** Of the kind that was chosen: made again from data it is this kind and no other, whatever works there. */
+  toComponent(): ComponentModel {
+    return this.#executor.toComponent()
   }
 
   /** Which sandbox it is, why, and what it does not protect against. */

@@ -1,9 +1,10 @@
+import type { Component } from "../../core/index.ts"
 import type { SandboxPolicy, Tier } from "../../policy/index.ts"
 import type { CodeExecutor } from "../code-executor.ts"
 import type { CreateOptions } from "./create-executor-options.ts"
 
 /** What every kind has beside the contract. */
-export interface PolicedExecutor extends CodeExecutor {
+export interface PolicedExecutor extends CodeExecutor, Component {
   readonly policy: SandboxPolicy
   describeFunctions(): string
 }

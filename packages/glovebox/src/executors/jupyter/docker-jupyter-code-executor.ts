@@ -1,4 +1,16 @@
+import { z } from "zod"
+import {
+  type Component,
+  type ComponentDefinition,
+  type ComponentModel,
+  defineComponent,
+} from "../../core/index.ts"
 import { TypedEmitter } from "../../internal/typed-emitter.ts"
+import {
+  dockerConfigFromOptions,
+  dockerConfigShape,
+  dockerOptionsFromConfig,
+} from "../docker/docker-config.ts"
 import type { DockerExecutorEvent } from "../docker/executor-event.ts"
 import { newOwner } from "../docker/ownership.ts"
 import type { RunningExecutor } from "../sandbox/running-executor.ts"
@@ -7,11 +19,20 @@ import {
   type DockerJupyterCodeExecutorOptions,
   type JupyterOptions,
   readJupyterOptions,
+  withoutFixed,
 } from "./jupyter-options.ts"
 import { withRemedy } from "./image-remedy.ts"
 import { KernelLauncher } from "./kernel-launcher.ts"
 import type { KernelObserver } from "./kernel-observer.ts"
 import { KernelRunner } from "./kernel-runner.ts"
+
+// What a kernel says of itself, and data does not.
+const configSchema = z.strictObject({
+  ...withoutFixed(dockerConfigShape),
+  /** Seconds. */
+  idle_timeout: z.number().positive().nullish(),
+  rich_output: z.strictObject({ max_bytes: z.int(), max_count: z.int() }).nullish(),
+})
 
 /**
  * Runs Python as cells of an IPython kernel that lives from call to call, in the same hardened container as the Docker
@@ -22,8 +43,22 @@ import { KernelRunner } from "./kernel-runner.ts"
  * await executor.executeCodeBlocks([{ language: "python", code: "x = 41" }])
  * const { output } = await executor.executeCodeBlocks([{ language: "python", code: "x + 1" }])
  */
-export class DockerJupyterCodeExecutor extends PolicyExecutor {
+export class DockerJupyterCodeExecutor extends PolicyExecutor implements Component {
+  static readonly definition: ComponentDefinition<z.input<typeof configSchema>, DockerJupyterCodeExecutor> =
+    defineComponent({
+      provider: "glovebox.executors.DockerJupyterCodeExecutor",
+      type: "code_executor",
+      config: configSchema,
+      create: ({ idle_timeout: idle, rich_output: rich, ...config }) =>
+        new DockerJupyterCodeExecutor({
+          ...withoutFixed(dockerOptionsFromConfig(config)),
+          idleTimeout: typeof idle === "number" ? Math.round(idle * 1000) : undefined,
+          richOutput: rich ? { maxBytes: rich.max_bytes, maxCount: rich.max_count } : undefined,
+        }),
+    })
+
   readonly #options: JupyterOptions
+  readonly #languages: DockerJupyterCodeExecutorOptions["languages"]
   readonly #events = new TypedEmitter<DockerExecutorEvent>(() => {})
 
   constructor(options: DockerJupyterCodeExecutorOptions = {}) {
@@ -31,6 +66,17 @@ export class DockerJupyterCodeExecutor extends PolicyExecutor {
     // Cells run in the kernel, and one kernel is one container.
     super({ ...read.docker, isolation: "session", interpreter: "fresh" })
     this.#options = read
+    this.#languages = options.languages
+  }
+
+  /** With its policy as plain fields, the environment among them. */
+  toComponent(): ComponentModel {
+    const { docker, idleTimeout, richOutput } = this.#options
+    return DockerJupyterCodeExecutor.definition.dump({
+      ...withoutFixed(dockerConfigFromOptions(docker, this.policy, this.#languages)),
+      idle_timeout: idleTimeout === undefined ? undefined : idleTimeout / 1000,
+      rich_output: { max_bytes: richOutput.maxBytes, max_count: richOutput.maxCount },
+    })
   }
 
   /** Listens to what happens around the runs: pulls, containers made and removed. */

@@ -67,6 +67,15 @@ export function readJupyterOptions(options: DockerJupyterCodeExecutorOptions): J
   return { docker, idleTimeout: own.idleTimeout, richOutput: own.richOutput }
 }
 
+/** The options of a Docker executor, or what stands for them in data, that a kernel has. */
+export function withoutFixed<T extends object>(fields: T): Omit<T, (typeof FIXED)[number]> {
+  const fixed: readonly string[] = FIXED
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => !fixed.includes(name))) as Omit<
+    T,
+    (typeof FIXED)[number]
+  >
+}
+
 const WHY: Readonly<Record<(typeof FIXED)[number], string>> = {
   isolation: "which lives from call to call.",
   interpreter: "which is the interpreter.",

@@ -1,7 +1,9 @@
+import type { Component, ComponentModel } from "../../core/index.ts"
 import type { SandboxPolicy } from "../../policy/index.ts"
 import { describeFunctions } from "../functions/functions-module.ts"
 import type { RunningExecutor } from "../sandbox/running-executor.ts"
 import { SandboxExecutor } from "../sandbox/sandbox-executor.ts"
+import { type LocalDefinition, defineLocal, localConfigFromOptions } from "./local-component.ts"
 import {
   type LocalCommandLineCodeExecutorOptions,
   type LocalOptions,
@@ -17,15 +19,30 @@ import { warnOnce } from "./warn-once.ts"
  * await using executor = new LocalCommandLineCodeExecutor({ dangerouslyRunOnHost: true, workDir: "coding" })
  * const { output } = await executor.executeCodeBlocks([{ language: "python", code: "print(6 * 7)" }])
  */
-export class LocalCommandLineCodeExecutor extends SandboxExecutor {
+export class LocalCommandLineCodeExecutor extends SandboxExecutor implements Component {
+  /** It refuses: data alone never runs code on the host. `localExecutorComponent` lets it. */
+  static readonly definition: LocalDefinition = defineLocal(
+    (options) => new LocalCommandLineCodeExecutor(options),
+  )
+
+  readonly runsOnHost = true
   readonly #options: LocalOptions
+  readonly #languages: LocalCommandLineCodeExecutorOptions["languages"]
 
   constructor(given: LocalCommandLineCodeExecutorOptions) {
     const options = readLocalOptions(given)
     // A stop removes the folder of its own, and a folder of the user's stays: there is nothing more to forget.
     super({ languages: options.languages, concurrency: options.concurrency, workspace: undefined })
     this.#options = options
+    this.#languages = given.languages
     warnOnce()
+  }
+
+  /** With its policy as plain fields, and without the word that lets it run on the host. */
+  toComponent(): ComponentModel {
+    return LocalCommandLineCodeExecutor.definition.dump(
+      localConfigFromOptions(this.#options, this.#languages),
+    )
   }
 
   get policy(): SandboxPolicy {
@@ -40,4 +57,14 @@ export class LocalCommandLineCodeExecutor extends SandboxExecutor {
   protected override async open(signal: AbortSignal): Promise<RunningExecutor> {
     return LocalRunner.start(this.#options, signal)
   }
+}
+
+/**
+ * Lets a registry make executors from data that run code on this machine itself.
+ *
+ * @example
+ * const registry = defaultRegistry({ dangerouslyRunOnHost: true })
+ */
+export function localExecutorComponent(options: { readonly dangerouslyRunOnHost: true }): LocalDefinition {
+  return defineLocal((read) => new LocalCommandLineCodeExecutor(read), options)
 }

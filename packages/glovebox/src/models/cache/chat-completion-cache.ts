@@ -1,4 +1,15 @@
-import { type JsonObject, type Logger, silentLogger } from "../../core/index.ts"
+import { z } from "zod"
+import {
+  type Component,
+  type ComponentDefinition,
+  type ComponentModel,
+  GloveboxError,
+  type JsonObject,
+  type Logger,
+  componentPart,
+  defineComponent,
+  silentLogger,
+} from "../../core/index.ts"
 import { abortable } from "../../internal/abortable.ts"
 import type {
   ChatCompletionClient,
@@ -9,6 +20,7 @@ import type {
 import { clientClosed } from "../client-closed.ts"
 import { type CreateResult, type RequestUsage, createResultSchema } from "../create-result.ts"
 import type { LLMMessage } from "../messages.ts"
+import { modelClientPart } from "../model-client-part.ts"
 import type { ModelInfo } from "../model-info.ts"
 import { readRequest } from "../model-request.ts"
 import { UsageMeter } from "../usage-meter.ts"
@@ -23,8 +35,24 @@ export interface ChatCompletionCacheOptions {
   readonly logger?: Logger | undefined
 }
 
+const configSchema = z.object({ client: z.unknown(), store: z.unknown().optional() })
+const storePart = componentPart<CacheStore>("cache store", ["get", "set"])
+
 /** A client that asks the one behind it only what it has not been asked before. */
-export class ChatCompletionCache implements ChatCompletionClient {
+export class ChatCompletionCache implements ChatCompletionClient, Component {
+  static readonly definition: ComponentDefinition<z.input<typeof configSchema>, ChatCompletionCache> =
+    defineComponent({
+      provider: "glovebox.models.ChatCompletionCache",
+      aliases: ["autogen_ext.models.cache.ChatCompletionCache"],
+      // AutoGen's word for it, where other clients are a "model".
+      type: "chat_completion_cache",
+      config: configSchema,
+      create: ({ client, store }, loader) =>
+        new ChatCompletionCache(modelClientPart.load(client, loader), {
+          store: store === undefined || store === null ? undefined : storePart.load(store, loader),
+        }),
+    })
+
   readonly #client: ChatCompletionClient
   readonly #store: CacheStore
   readonly #logger: Logger
@@ -35,6 +63,20 @@ export class ChatCompletionCache implements ChatCompletionClient {
     this.#client = client
     this.#store = options.store ?? new MemoryCacheStore()
     this.#logger = options.logger ?? silentLogger
+  }
+
+  /** With the client behind it and the kind of its store, but no answers: those on a disk are found there again. */
+  toComponent(): ComponentModel {
+    if (this.#logger !== silentLogger) {
+      throw new GloveboxError(
+        "COMPONENT_INVALID",
+        "The cache's logger cannot be written down. Make the cache without it.",
+      )
+    }
+    return ChatCompletionCache.definition.dump({
+      client: modelClientPart.dump(this.#client, "client"),
+      store: storePart.dump(this.#store, "store"),
+    })
   }
 
   get modelInfo(): ModelInfo {

@@ -1,15 +1,33 @@
 import { randomUUID } from "node:crypto"
 import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises"
 import { dirname, join, resolve } from "node:path"
-import { GloveboxError } from "../../core/index.ts"
+import { z } from "zod"
+import {
+  type Component,
+  type ComponentDefinition,
+  type ComponentModel,
+  GloveboxError,
+  defineComponent,
+} from "../../core/index.ts"
 import { describe } from "../../internal/describe.ts"
 import type { CacheStore } from "./cache-store.ts"
 
 // Keys are digests; anything else could lead out of the folder.
 const KEY = /^[0-9a-f]{64}$/
 
+const configSchema = z.object({ directory: z.string().min(1) })
+
 /** Keeps answers in a folder, one file each, that processes may share. */
-export class DiskCacheStore implements CacheStore {
+export class DiskCacheStore implements CacheStore, Component {
+  static readonly definition: ComponentDefinition<z.input<typeof configSchema>, DiskCacheStore> =
+    defineComponent({
+      provider: "glovebox.models.DiskCacheStore",
+      aliases: ["autogen_ext.cache_store.diskcache.DiskCacheStore"],
+      type: "cache_store",
+      config: configSchema,
+      create: ({ directory }) => new DiskCacheStore(directory),
+    })
+
   readonly #folder: string
 
   constructor(folder: string) {
@@ -17,6 +35,10 @@ export class DiskCacheStore implements CacheStore {
       throw new GloveboxError("OPTION_INVALID", `The folder of a cache is ${describe(folder)}. Pass a path.`)
     }
     this.#folder = resolve(folder)
+  }
+
+  toComponent(): ComponentModel {
+    return DiskCacheStore.definition.dump({ directory: this.#folder })
   }
 
   async get(key: string): Promise<string | undefined> {

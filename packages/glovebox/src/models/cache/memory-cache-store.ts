@@ -1,4 +1,11 @@
-import { GloveboxError } from "../../core/index.ts"
+import { z } from "zod"
+import {
+  type Component,
+  type ComponentDefinition,
+  type ComponentModel,
+  GloveboxError,
+  defineComponent,
+} from "../../core/index.ts"
 import type { CacheStore } from "./cache-store.ts"
 
 export interface MemoryCacheStoreOptions {
@@ -6,8 +13,19 @@ export interface MemoryCacheStoreOptions {
   readonly maxEntries?: number | undefined
 }
 
+const configSchema = z.object({ max_entries: z.int().positive().nullish() })
+
 /** Keeps answers for as long as the process lives. */
-export class MemoryCacheStore implements CacheStore {
+export class MemoryCacheStore implements CacheStore, Component {
+  static readonly definition: ComponentDefinition<z.input<typeof configSchema>, MemoryCacheStore> =
+    defineComponent({
+      provider: "glovebox.models.MemoryCacheStore",
+      aliases: ["autogen_core.InMemoryStore"],
+      type: "cache_store",
+      config: configSchema,
+      create: ({ max_entries: maxEntries }) => new MemoryCacheStore({ maxEntries: maxEntries ?? undefined }),
+    })
+
   // A map keeps its order: what was used last is moved to its end.
   readonly #entries = new Map<string, string>()
   readonly #maxEntries: number
@@ -17,6 +35,11 @@ export class MemoryCacheStore implements CacheStore {
       throw new GloveboxError("OPTION_INVALID", `maxEntries is ${maxEntries}. Use a whole number from 1.`)
     }
     this.#maxEntries = maxEntries
+  }
+
+  /** Without the answers. */
+  toComponent(): ComponentModel {
+    return MemoryCacheStore.definition.dump({ max_entries: this.#maxEntries })
   }
 
   async get(key: string): Promise<string | undefined> {

@@ -1,5 +1,11 @@
 import { randomUUID } from "node:crypto"
-import { GloveboxError, type JsonObject } from "../../core/index.ts"
+import {
+  type Component,
+  type ComponentDefinition,
+  type ComponentModel,
+  GloveboxError,
+  type JsonObject,
+} from "../../core/index.ts"
 import { abortable } from "../../internal/abortable.ts"
 import type {
   ChatCompletionClient,
@@ -12,13 +18,19 @@ import { countMessageTokens } from "../count-message-tokens.ts"
 import { type CreateResult, type RequestUsage, createResultSchema } from "../create-result.ts"
 import type { LLMMessage } from "../messages.ts"
 import type { ModelInfo } from "../model-info.ts"
+import { modelInfoToConfig } from "../model-info-config.ts"
 import { readRequest, readTools } from "../model-request.ts"
 import { UsageMeter } from "../usage-meter.ts"
+import { defineReplay, responseToConfig } from "./replay-component.ts"
 import { type ReplayResponse, toResult } from "./replay-response.ts"
 
 export interface ReplayChatCompletionClientOptions {
   /** @default everything: tests rarely are about what a model cannot do */
   readonly modelInfo?: ModelInfo | undefined
+  /** Whether it begins again with the first answer when all are used. @default false */
+  readonly repeat?: boolean | undefined
+  /** Whether `createCalls` remembers what was asked; without end, that is much. @default true */
+  readonly keepCalls?: boolean | undefined
 }
 
 /** A call that was made. */
@@ -37,12 +49,20 @@ const EVERYTHING: ModelInfo = {
   contextTokens: 10_000,
 }
 
+const SPACE = /\s/
+
+const component = defineReplay((responses, options) => new ReplayChatCompletionClient(responses, options))
+
 /** A model that says what it was told to say, one answer after another: for tests and demonstrations. */
-export class ReplayChatCompletionClient implements ChatCompletionClient {
+export class ReplayChatCompletionClient implements ChatCompletionClient, Component {
+  /** Makes the client from a component's data, also from data that AutoGen wrote. */
+  static readonly definition: ComponentDefinition<never, ReplayChatCompletionClient> = component
+
   readonly modelInfo: ModelInfo
   // Its own, because two of them say different things to the same messages.
   readonly identity: JsonObject = { provider: "replay", model: randomUUID() }
   readonly #responses: readonly ReplayResponse[]
+  readonly #options: ReplayChatCompletionClientOptions
   readonly #calls: ReplayCall[] = []
   #usage = new UsageMeter()
   #next = 0
@@ -51,6 +71,18 @@ export class ReplayChatCompletionClient implements ChatCompletionClient {
   constructor(responses: readonly ReplayResponse[], options: ReplayChatCompletionClientOptions = {}) {
     this.modelInfo = options.modelInfo ?? EVERYTHING
     this.#responses = [...responses]
+    this.#options = options
+  }
+
+  /** With all its answers, whatever was asked; those that are functions or errors cannot be written down. */
+  toComponent(): ComponentModel {
+    const { modelInfo, repeat, keepCalls } = this.#options
+    return component.dump({
+      chat_completions: this.#responses.map(responseToConfig),
+      model_info: modelInfo && modelInfoToConfig(modelInfo),
+      repeat,
+      keep_calls: keepCalls,
+    })
   }
 
   /** What was asked, in order. */
@@ -70,7 +102,8 @@ export class ReplayChatCompletionClient implements ChatCompletionClient {
     options.signal?.throwIfAborted()
     if (this.#isClosed) throw clientClosed()
     // The list may change later; what was asked does not.
-    this.#calls.push({ messages: [...messages], options })
+    if (this.#options.keepCalls !== false) this.#calls.push({ messages: [...messages], options })
+    if (this.#options.repeat === true && this.#next === this.#responses.length) this.#next = 0
     const response = this.#responses[this.#next]
     if (response === undefined) {
       throw new GloveboxError(
@@ -133,6 +166,16 @@ export class ReplayChatCompletionClient implements ChatCompletionClient {
   }
 }
 
+/** How many words it has. */
 function countText(text: string): number {
-  return text.match(/\S+/g)?.length ?? 0
+  let words = 0
+  let isInWord = false
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index)
+    // Plain characters without a look at the rest of Unicode: every request is counted.
+    const isSpace = code < 127 ? code < 33 : SPACE.test(text.charAt(index))
+    if (!isSpace && !isInWord) words += 1
+    isInWord = !isSpace
+  }
+  return words
 }

@@ -1,8 +1,9 @@
 import { z } from "zod"
-import { GloveboxError } from "../../core/index.ts"
-import type { CodeExecutor, CodeResult } from "../../executors/index.ts"
+import { type Component, type ComponentDefinition, GloveboxError, defineComponent } from "../../core/index.ts"
+import { type CodeExecutor, type CodeResult, executorPart } from "../../executors/index.ts"
 import { formatIssues } from "../../internal/format-issues.ts"
 import { SandboxPolicy } from "../../policy/index.ts"
+import { choicesConfigShape, choicesFromConfig, choicesToConfig } from "../choices-config.ts"
 import { type Tool, type ToolOptions, type ToolResult, imageContent, textContent, tool } from "../index.ts"
 import { describeCodeResult } from "./describe-code-result.ts"
 import { imagesOf } from "./images-of.ts"
@@ -37,14 +38,55 @@ const optionsSchema = z.strictObject({
 })
 
 /** A tool that runs code in an executor; what it printed, how it ended and its images are the result. */
-export function codeExecutionTool(options: CodeExecutionToolOptions): Tool {
+export function codeExecutionTool(options: CodeExecutionToolOptions): Tool & Component {
   const { error } = optionsSchema.safeParse(options)
   if (error)
     throw new GloveboxError(
       "TOOL_INVALID",
       `The tool's options are not valid: ${formatIssues(error.issues)}.`,
     )
-  return makeTool(options)
+  return { ...makeTool(options), toComponent: () => codeExecutionToolComponent.dump(configOf(options)) }
+}
+
+const configSchema = z.strictObject({
+  executor: z.unknown(),
+  languages: z.array(z.string()).nullish(),
+  name: z.string().nullish(),
+  description: z.string().nullish(),
+  ...choicesConfigShape,
+})
+
+/** Makes the tool and its executor from a component's data; disposing the tool ends the executor. */
+export const codeExecutionToolComponent: ComponentDefinition<
+  z.input<typeof configSchema>,
+  Tool & AsyncDisposable
+> = defineComponent({
+  provider: "glovebox.tools.CodeExecutionTool",
+  aliases: ["autogen_ext.tools.code_execution.PythonCodeExecutionTool"],
+  type: "tool",
+  config: configSchema,
+  create: ({ executor: model, languages, name, description, ...choices }, loader) => {
+    const executor = executorPart.load(model, loader)
+    const made = codeExecutionTool({
+      executor,
+      languages: (languages as [string, ...string[]] | null | undefined) ?? undefined,
+      name: name ?? undefined,
+      description: description ?? undefined,
+      ...choicesFromConfig(choices),
+    })
+    return { ...made, [Symbol.asyncDispose]: async () => executor.stop() }
+  },
+})
+
+function configOf(options: CodeExecutionToolOptions): z.input<typeof configSchema> {
+  const { executor, languages, name, description } = options
+  return {
+    executor: executorPart.dump(executor, "executor"),
+    languages: languages && [...languages],
+    name,
+    description,
+    ...choicesToConfig(`Tool ${name ?? "execute_code"}`, options),
+  }
 }
 
 function makeTool({

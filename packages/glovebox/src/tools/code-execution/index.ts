@@ -1,2 +1,6 @@
-export { type CodeExecutionToolOptions, codeExecutionTool } from "./code-execution-tool.ts"
+export {
+  type CodeExecutionToolOptions,
+  codeExecutionTool,
+  codeExecutionToolComponent,
+} from "./code-execution-tool.ts"
 export { describeCodeResult } from "./describe-code-result.ts"

@@ -1,10 +1,11 @@
-const SECRET_NAME = /auth|cookie|key|secret|token|password|credential|signature/i
+import { isSecretName } from "../secret-name.ts"
+
 const SHORTEST_SECRET = 6
 
 /** Takes keys that were sent in headers out of a text: a server may tell what it was sent. */
 export function headerRedactor(headers: Readonly<Record<string, string>>): (text: string) => string {
   const secrets = Object.entries(headers)
-    .filter(([name]) => SECRET_NAME.test(name))
+    .filter(([name]) => isSecretName(name))
     // Without the word before it, such as Bearer.
     .map(([, value]) => value.replace(/^[A-Za-z]+ +/, "").trim())
     .filter(({ length }) => length >= SHORTEST_SECRET)

@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { GloveboxError } from "../../core/index.ts"
+import { type Component, type ComponentDefinition, GloveboxError, defineComponent } from "../../core/index.ts"
 import { abortable } from "../../internal/abortable.ts"
 import { errorMessage } from "../../internal/error-message.ts"
 import { formatIssues } from "../../internal/format-issues.ts"
@@ -9,6 +9,13 @@ import { type Tool, type ToolOptions, type ToolParameters, type ToolResult, tool
 import { errorResult } from "../tool-result.ts"
 import { AllowedHosts } from "./allowed-hosts.ts"
 import { headerRedactor } from "./header-redactor.ts"
+import {
+  autogenHttpToolConfigSchema,
+  configFromOptions,
+  httpToolConfigSchema,
+  optionsFromAutogen,
+  optionsFromConfig,
+} from "./http-tool-config.ts"
 import { redirectedRequest } from "./redirected-request.ts"
 import { type HttpRequest, type HttpResponse, type SendOptions, sendRequest } from "./send-request.ts"
 import { UrlTemplate } from "./url-template.ts"
@@ -63,7 +70,7 @@ const MOST_REDIRECTS = 5
 /** A tool that asks a web API: where it may go is fixed, and what the model writes goes into its place, encoded. */
 export function httpTool<const Parameters extends ToolParameters>(
   options: HttpToolOptions<Parameters>,
-): Tool {
+): Tool & Component {
   const { url, allow, method, headers, timeoutMs, maxBytes, allowPrivate, ...ofTool } = options
   const { data, error } = schema.safeParse({ url, allow, method, headers, timeoutMs, maxBytes, allowPrivate })
   if (error)
@@ -95,8 +102,30 @@ export function httpTool<const Parameters extends ToolParameters>(
     },
   })
   checkPlaces(template, made)
-  return made
+  return { ...made, toComponent: () => httpToolComponent.dump(configFromOptions(options, template.fixed)) }
 }
+
+/** Makes an HTTP tool from a component's data. */
+export const httpToolComponent: ComponentDefinition<
+  z.input<typeof httpToolConfigSchema>,
+  Tool
+> = defineComponent({
+  provider: "glovebox.tools.HttpTool",
+  type: "tool",
+  config: httpToolConfigSchema,
+  create: (config) => httpTool(optionsFromConfig(config)),
+})
+
+/** The same from data that AutoGen wrote: it asks that host alone, and no private address. */
+export const autogenHttpToolComponent: ComponentDefinition<
+  z.input<typeof autogenHttpToolConfigSchema>,
+  Tool
+> = defineComponent({
+  provider: "autogen_ext.tools.http.HttpTool",
+  type: "tool",
+  config: autogenHttpToolConfigSchema,
+  create: (config) => httpTool(optionsFromAutogen(config)),
+})
 
 function checkPlaces({ names, fixed }: UrlTemplate, { name, schema: { parameters = {} } }: Tool): void {
   const known = Object.keys((parameters["properties"] as object | undefined) ?? {})

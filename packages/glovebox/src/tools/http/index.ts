@@ -1,1 +1,1 @@
-export { type HttpToolOptions, httpTool } from "./http-tool.ts"
+export { type HttpToolOptions, autogenHttpToolComponent, httpTool, httpToolComponent } from "./http-tool.ts"

@@ -1,4 +1,5 @@
+export type { McpComponentOptions } from "./mcp-component.ts"
 export type { McpServerParams, StdioServerParams, StreamableHttpServerParams } from "./mcp-server-params.ts"
 export type { McpCall, McpWorkbenchOptions } from "./mcp-workbench-options.ts"
-export { McpWorkbench } from "./mcp-workbench.ts"
+export { McpWorkbench, mcpWorkbenchComponent } from "./mcp-workbench.ts"
 export type { ToolPins } from "./tool-pins.ts"

@@ -44,6 +44,7 @@ export interface ReadMcpOptions {
   readonly needsApproval: (call: McpCall) => boolean | Promise<boolean>
   readonly risk: ToolRisk
   readonly approve: Approve | undefined
+  readonly given: McpWorkbenchOptions
 }
 
 const aFunction = z.custom<never>((value) => typeof value === "function", "must be a function")
@@ -85,6 +86,7 @@ export function readMcpOptions(options: McpWorkbenchOptions): ReadMcpOptions {
     startTimeoutMs,
     risk,
     approve: options.approve,
+    given: options,
     errorChoice: typeof errors === "string" ? () => errors : errors,
     needsApproval: typeof approval === "boolean" ? () => approval : approval,
   }

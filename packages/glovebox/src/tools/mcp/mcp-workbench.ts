@@ -1,6 +1,6 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec"
 import { z } from "zod"
-import { GloveboxError, type JsonObject } from "../../core/index.ts"
+import { type Component, type ComponentModel, GloveboxError, type JsonObject } from "../../core/index.ts"
 import { abortable } from "../../internal/abortable.ts"
 import { AsyncQueue } from "../../internal/async-queue.ts"
 import { describe } from "../../internal/describe.ts"
@@ -18,6 +18,12 @@ import { TOOL_NAME } from "../tool-definition.ts"
 import { checkOverrides, overrideTools, unknownToolText } from "../tool-overrides.ts"
 import { errorResult } from "../tool-result.ts"
 import { lastOf } from "../tool.ts"
+import {
+  type McpComponentOptions,
+  type McpWorkbenchDefinition,
+  configFromOptions,
+  defineMcpWorkbench,
+} from "./mcp-component.ts"
 import { McpConnection, type McpResult, type McpTool } from "./mcp-connection.ts"
 import { contentsOf } from "./mcp-content.ts"
 import { describeServer } from "./mcp-server-params.ts"
@@ -49,7 +55,12 @@ const stateSchema = z.object({
  * The tools of an MCP server. The first use starts it; when it ends by itself, the next use starts it anew. Each tool is
  * pinned when it is first seen: one that changes later is an error, and models are not told of it.
  */
-export class McpWorkbench implements Workbench {
+export class McpWorkbench implements Workbench, Component {
+  /** Of servers with an address alone: data does not start programs. `mcpWorkbenchComponent` lets it. */
+  static readonly definition: McpWorkbenchDefinition = defineMcpWorkbench(
+    (options) => new McpWorkbench(options),
+  )
+
   readonly #options: ReadMcpOptions
   readonly #pinned: PinnedTools
   #running: Promise<Running> | undefined
@@ -59,6 +70,11 @@ export class McpWorkbench implements Workbench {
   constructor(options: McpWorkbenchOptions) {
     this.#options = readMcpOptions(options)
     this.#pinned = new PinnedTools(describeServer(this.#options.server), this.#options.pins)
+  }
+
+  /** With the tools as they are pinned, and no secret: variables go by their names. */
+  toComponent(): ComponentModel {
+    return McpWorkbench.definition.dump(configFromOptions(this.#options, this.#pinned.kept))
   }
 
   /** The tools as they are now, to be kept and passed as `pins`. */
@@ -258,6 +274,17 @@ export class McpWorkbench implements Workbench {
     opened.catch(forget)
     return opened
   }
+}
+
+/**
+ * Lets a registry make MCP workbenches from data with the servers that the program allows, also ones that are started.
+ *
+ * @example
+ * const allowServer = (server: McpServerParams) => "command" in server && server.command === "my-server"
+ * const registry = defaultRegistry({ mcp: { allowServer } })
+ */
+export function mcpWorkbenchComponent(options: McpComponentOptions): McpWorkbenchDefinition {
+  return defineMcpWorkbench((read) => new McpWorkbench(read), options)
 }
 
 function toSchema({ name, description, inputSchema }: McpTool): ToolSchema {

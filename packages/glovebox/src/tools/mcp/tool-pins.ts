@@ -32,6 +32,11 @@ export class PinnedTools {
     return Object.fromEntries(this.#pins)
   }
 
+  /** The pins to go by next time; undefined while nothing is pinned. */
+  get kept(): ToolPins | undefined {
+    return this.#isClosed || this.#pins.size > 0 ? this.pins : undefined
+  }
+
   replace(pins: ToolPins): void {
     this.#pins = new Map(Object.entries(pins))
     this.#isClosed = true

@@ -1,0 +1,49 @@
+import { GloveboxError } from "../../../core/index.ts"
+import { type CodeExecutor, createExecutor } from "../../../executors/index.ts"
+import { abortable } from "../../../internal/abortable.ts"
+
+/** An agent's executor: the one it was given, or one of its own that is made when it is needed. */
+export class HeldExecutor {
+  readonly #given: CodeExecutor | undefined
+  #own: Promise<CodeExecutor> | undefined
+  #ended = new AbortController()
+
+  constructor(given: CodeExecutor | undefined) {
+    this.#given = given
+  }
+
+  get isOwn(): boolean {
+    return this.#given === undefined
+  }
+
+  async get(signal: AbortSignal): Promise<CodeExecutor> {
+    return this.#given ?? abortable(this.#make(), signal)
+  }
+
+  /** Forgets files; an executor that is not there yet has none. */
+  async restart(signal: AbortSignal): Promise<void> {
+    const executor = this.#given ?? (await this.#own?.catch(() => undefined))
+    if (executor) await abortable(executor.restart(), signal)
+  }
+
+  /** Ends the executor if it is the agent's own; the next use makes another. */
+  async close(): Promise<void> {
+    const own = this.#own
+    this.#own = undefined
+    this.#ended.abort(new GloveboxError("EXECUTOR_STOPPED", "The agent was closed."))
+    this.#ended = new AbortController()
+    await (await own?.catch(() => undefined))?.stop()
+  }
+
+  #make(): Promise<CodeExecutor> {
+    if (this.#own) return this.#own
+    // Never the host: `auto` does not choose it.
+    const made = createExecutor({ sandbox: "auto", signal: this.#ended.signal })
+    this.#own = made
+    made.catch(() => {
+      // The next use tries again.
+      if (this.#own === made) this.#own = undefined
+    })
+    return made
+  }
+}

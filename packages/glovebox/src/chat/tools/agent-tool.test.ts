@@ -1,0 +1,424 @@
+import { describe, expect, it, vi } from "vitest"
+import { ComponentRegistry } from "../../core/index.ts"
+import { failureOf } from "../../core/failure-of.test-kit.ts"
+import { gate } from "../../core/gate.test-kit.ts"
+import { memoryComponents } from "../../memory/index.ts"
+import { ReplayChatCompletionClient, type ReplayResponse } from "../../models/replay/index.ts"
+import { type Tool, type ToolStreamItem, tool, toolResultText } from "../../tools/index.ts"
+import { AssistantAgent } from "../agents/assistant/index.ts"
+import { BaseChatAgent } from "../agents/base-chat-agent.ts"
+import { MaxMessageTermination } from "../conditions/index.ts"
+import { TextMessage, ThoughtEvent, toText } from "../messages/index.ts"
+import { ScriptedAgent, untilAborted } from "../scripted-agent.test-kit.ts"
+import { type Response, response, sumUsage } from "../task/index.ts"
+import { RoundRobinGroupChat, SelectorGroupChat } from "../teams/index.ts"
+import { AgentTool, TeamTool } from "./index.ts"
+
+function model(...responses: readonly ReplayResponse[]): ReplayChatCompletionClient {
+  return new ReplayChatCompletionClient(responses)
+}
+
+async function textOf(result: ReturnType<Tool["run"]>): Promise<string> {
+  return toolResultText(await result)
+}
+
+/** Says what it has heard since it was made or reset, and counts how many of its turns run at the same time. */
+class Diary extends BaseChatAgent {
+  static running = 0
+  static most = 0
+  closed = 0
+  #heard: string[] = []
+
+  constructor() {
+    super("diary", "Keeps what it hears.")
+  }
+
+  override async onMessages(messages: readonly Parameters<typeof toText>[0][]): Promise<Response> {
+    Diary.running += 1
+    Diary.most = Math.max(Diary.most, Diary.running)
+    await new Promise((resolve) => setImmediate(resolve))
+    this.#heard.push(...messages.map(toText))
+    Diary.running -= 1
+    return response(TextMessage({ content: this.#heard.join("+"), source: this.name }))
+  }
+
+  override async onReset(): Promise<void> {
+    this.#heard = []
+  }
+
+  override async saveState(): Promise<{ heard: string[] }> {
+    return { heard: [...this.#heard] }
+  }
+
+  override async loadState({ heard }: { heard?: unknown }): Promise<void> {
+    if (!Array.isArray(heard)) throw new Error("no diary")
+    this.#heard = [...(heard as string[])]
+  }
+
+  override async close(): Promise<void> {
+    this.closed += 1
+  }
+}
+
+describe("a tool that yields messages", () => {
+  it("passes them on whole, beside its own words", async () => {
+    const thought = ThoughtEvent({ content: "hm", source: "a" })
+    const talking = tool({
+      name: "talk",
+      description: "Talks",
+      async *execute() {
+        yield thought
+        yield "word"
+        return "end"
+      },
+    })
+    const items: ToolStreamItem[] = []
+    for await (const item of talking.stream({})) items.push(item)
+    expect(items[0]).toEqual({
+      type: "ToolChunk",
+      name: "talk",
+      content: { type: "TextResultContent", content: "" },
+      message: thought,
+    })
+    expect(items[1]).not.toHaveProperty("message")
+  })
+})
+
+describe("AgentTool", () => {
+  it("has the agent's name and description, and one argument", async () => {
+    const made = new AgentTool({ agent: new ScriptedAgent("helper") })
+    expect(made).toMatchObject({ name: "helper", risk: "low" })
+    expect(made.schema).toMatchObject({
+      description: "helper of the test.",
+      strict: true,
+      parameters: {
+        properties: { task: { type: "string" } },
+        required: ["task"],
+        additionalProperties: false,
+      },
+    })
+    expect(await made.run({})).toMatchObject({ isError: true })
+    expect(await made.needsApproval({ task: "x" })).toBe(false)
+    const renamed = new AgentTool({ agent: new ScriptedAgent("helper"), name: "ask", description: "Asks." })
+    expect(renamed.schema).toMatchObject({ name: "ask", description: "Asks." })
+  })
+
+  it("tells what the agent says, or its last words only", async () => {
+    const agent = new ScriptedAgent("helper", undefined, {
+      events: () => [
+        ThoughtEvent({ content: "hm", source: "helper" }),
+        TextMessage({ content: "first", source: "helper" }),
+        TextMessage({ content: "quoted", source: "user" }),
+      ],
+    })
+    const all = new AgentTool({ agent })
+    const last = new AgentTool({ agent, returnValueAsLastMessage: true })
+    expect(await textOf(all.run({ task: "x" }))).toBe("helper: first\n\nhelper: helper1")
+    expect(await textOf(last.run({ task: "x" }))).toBe("helper1")
+    expect(agent.heard).toEqual([["x"], ["x"]])
+  })
+
+  it("begins each call with the state that the agent had when the tool was made", async () => {
+    const agent = new Diary()
+    await agent.run("before")
+    const fresh = new AgentTool({ agent, returnValueAsLastMessage: true })
+    await agent.run("between")
+    expect(await textOf(fresh.run({ task: "one" }))).toBe("before+one")
+    expect(await textOf(fresh.run({ task: "two" }))).toBe("before+two")
+    expect(await fresh.saveState()).toBeUndefined()
+  })
+
+  it("keeps its state when it is told to, and saves it as its own", async () => {
+    const options = { returnValueAsLastMessage: true, state: "kept" } as const
+    const kept = new AgentTool({ agent: new Diary(), ...options })
+    await kept.run({ task: "one" })
+    expect(await textOf(kept.run({ task: "two" }))).toBe("one+two")
+    const other = new AgentTool({ agent: new Diary(), ...options })
+    await other.loadState((await kept.saveState()) ?? null)
+    expect(await textOf(other.run({ task: "three" }))).toBe("one+two+three")
+  })
+
+  it("does parallel calls of one agent one after another, and both succeed", async () => {
+    Diary.most = 0
+    const shared = new AgentTool({ agent: new Diary(), returnValueAsLastMessage: true })
+    const tasks = ["one", "two", "three"]
+    const results = await Promise.all(tasks.map((task) => textOf(shared.run({ task }))))
+    expect(results).toEqual(tasks)
+    expect(Diary.most).toBe(1)
+  })
+
+  it("does parallel calls side by side with an agent made for each, and closes them", async () => {
+    Diary.most = 0
+    const made: Diary[] = []
+    const side = new AgentTool({
+      agent: () => {
+        const diary = new Diary()
+        made.push(diary)
+        return diary
+      },
+      name: "diary",
+      description: "Keeps.",
+    })
+    const results = await Promise.all(["one", "two"].map((task) => textOf(side.run({ task }))))
+    expect(results).toEqual(["diary: one", "diary: two"])
+    expect(Diary.most).toBe(2)
+    expect(made.map(({ closed }) => closed)).toEqual([1, 1])
+  })
+
+  it("turns what goes wrong into an error that a model can read, and works again", async () => {
+    let isBad = true
+    const agent = new ScriptedAgent("helper", () => {
+      if (isBad) throw new Error("out of order")
+      return "fine"
+    })
+    const shared = new AgentTool({ agent })
+    const result = await shared.run({ task: "x" })
+    expect(result).toMatchObject({ isError: true })
+    expect(toolResultText(result)).toContain("out of order")
+    isBad = false
+    expect(await shared.run({ task: "x" })).toMatchObject({ isError: false })
+    const broken = new AgentTool({
+      agent: async () => {
+        throw new Error("none left")
+      },
+      name: "x",
+      description: "x",
+    })
+    expect(await textOf(broken.run({ task: "x" }))).toContain("none left")
+    const nothing = new AgentTool({ agent: (() => undefined) as never, name: "x", description: "x" })
+    expect(await textOf(nothing.run({ task: "x" }))).toContain("made none")
+  })
+
+  it("ends the agent's turn when the call is aborted, and lets the next one in", async () => {
+    const began = gate()
+    let isFirst = true
+    const agent = new ScriptedAgent("helper", (context) => {
+      if (!isFirst) return "done"
+      isFirst = false
+      return untilAborted(began.open)(context)
+    })
+    const shared = new AgentTool({ agent })
+    const controller = new AbortController()
+    const first = shared.run({ task: "one" }, { signal: controller.signal })
+    const second = shared.run({ task: "two" })
+    const third = new AbortController()
+    const given = shared.run({ task: "three" }, { signal: third.signal })
+    await began.promise
+    third.abort(new Error("not any more"))
+    await expect(given).rejects.toThrow("not any more")
+    controller.abort(new Error("enough"))
+    await expect(first).rejects.toThrow("enough")
+    expect(await textOf(second)).toBe("helper: done")
+    expect(agent.heard).toEqual([["one"], ["two"]])
+  })
+
+  it("does not wait for ever for an agent that does not look at its signal", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
+    try {
+      const began = gate()
+      const agent = new ScriptedAgent("helper", async () => {
+        began.open()
+        return new Promise<never>(() => {})
+      })
+      const shared = new AgentTool({ agent })
+      const controller = new AbortController()
+      const first = shared.run({ task: "one" }, { signal: controller.signal })
+      await began.promise
+      const second = shared.run({ task: "two" })
+      controller.abort(new Error("enough"))
+      await expect(first).rejects.toThrow("enough")
+      await vi.advanceTimersByTimeAsync(5_000)
+      expect(await second).toMatchObject({ isError: true })
+      expect(await textOf(second)).toContain("at work already")
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
+  it("ends the agent's turn when its stream is left, and closes an agent that was made", async () => {
+    const closed = gate()
+    const make = (): ScriptedAgent => {
+      const agent = new ScriptedAgent(
+        "helper",
+        untilAborted(() => {}),
+        {
+          events: () => [ThoughtEvent({ content: "hm", source: "helper" })],
+        },
+      )
+      agent.close = async () => closed.open()
+      return agent
+    }
+    const side = new AgentTool({ agent: make, name: "helper", description: "Helps." })
+    for await (const item of side.stream({ task: "x" })) if (item.type === "ToolChunk") break
+    await closed.promise
+    expect(await side.saveState()).toBeUndefined()
+  })
+
+  it("shows what its agent does in the stream of whoever calls it, and adds up what both used", async () => {
+    const inner = model("inner answer")
+    const outer = model([{ id: "1", name: "helper", arguments: '{"task":"help"}' }], "outer answer")
+    const helper = new AssistantAgent({ name: "helper", modelClient: inner, modelClientStream: true })
+    const agent = new AssistantAgent({
+      name: "boss",
+      modelClient: outer,
+      tools: [new AgentTool({ agent: helper })],
+    })
+    const streamed: string[] = []
+    for await (const item of agent.runStream("task")) {
+      if (item.type !== "TaskResult") {
+        streamed.push(`${item.source} ${item.type}`)
+        continue
+      }
+      expect(item.usage).toEqual(
+        sumUsage([inner, outer].map((client) => ({ modelsUsage: client.actualUsage() }))),
+      )
+      expect(item.messages.map(({ source }) => source)).toEqual(["user", "boss", "helper", "boss", "boss"])
+    }
+    expect(streamed).toEqual([
+      "user TextMessage",
+      "boss ToolCallRequestEvent",
+      "helper ModelClientStreamingChunkEvent",
+      "helper ModelClientStreamingChunkEvent",
+      "helper TextMessage",
+      "boss ToolCallExecutionEvent",
+      "boss TextMessage",
+    ])
+  })
+
+  it("refuses what it cannot work with", () => {
+    const agent = new ScriptedAgent("helper")
+    const make = (options: object): string => failureOf(() => new AgentTool(options as never))
+    expect(make({ agent: () => agent })).toMatch(/^OPTION_INVALID: .*name and description/)
+    expect(make({ agent: () => agent, name: "a", description: "b", state: "kept" })).toMatch(
+      /^OPTION_INVALID: .*keep its state/,
+    )
+    expect(make({ agent: "helper" })).toMatch(/^OPTION_INVALID: .*must be an agent/)
+    expect(make({ agent, return_value_as_last_message: true })).toMatch(
+      /did you mean returnValueAsLastMessage/,
+    )
+    expect(make({ agent, name: "no name" })).toMatch(/^TOOL_INVALID/)
+  })
+
+  it("is written down as data, and made again from it", () => {
+    const registry = new ComponentRegistry([
+      AgentTool.definition,
+      AssistantAgent.definition,
+      ReplayChatCompletionClient.definition,
+      ...memoryComponents,
+    ])
+    const agent = new AssistantAgent({ name: "helper", modelClient: model() })
+    const data = new AgentTool({ agent, state: "kept", returnValueAsLastMessage: true }).toComponent()
+    expect(data.config).toMatchObject({ state: "kept", return_value_as_last_message: true })
+    const alias = { ...data, provider: "autogen_agentchat.tools.AgentTool" }
+    expect(registry.load(alias, AgentTool).toComponent()).toEqual(data)
+    const made = new AgentTool({ agent: () => agent, name: "a", description: "b" })
+    expect(failureOf(() => made.toComponent())).toMatch(/^COMPONENT_INVALID: agent is a function/)
+  })
+})
+
+describe("TeamTool", () => {
+  const about = { name: "crew", description: "Works." }
+
+  it("does parallel calls of one team, each as its first", async () => {
+    const a = new ScriptedAgent("a", ({ turn }) => `a${turn}`)
+    await using team = new RoundRobinGroupChat({ participants: [a, new ScriptedAgent("b")], maxTurns: 2 })
+    const crew = new TeamTool({ team, ...about })
+    const results = await Promise.all(["one", "two"].map((task) => crew.run({ task })))
+    expect(results.map(({ isError }) => isError)).toEqual([false, false])
+    expect(results.map((result) => toolResultText(result))).toEqual(["a: a1\n\nb: b1", "a: a1\n\nb: b1"])
+    expect(a.heard).toEqual([["one"], ["two"]])
+  })
+
+  it("keeps the team's conversation when it is told to", async () => {
+    const a = new ScriptedAgent("a")
+    await using team = new RoundRobinGroupChat({ participants: [a], maxTurns: 1 })
+    const crew = new TeamTool({ team, ...about, state: "kept" })
+    await crew.run({ task: "one" })
+    expect(await textOf(crew.run({ task: "two" }))).toBe("a: a2")
+    expect(await crew.saveState()).toEqual(await team.saveState())
+  })
+
+  it("makes a team for each call when it is given a function", async () => {
+    const crew = new TeamTool({
+      team: () => new RoundRobinGroupChat({ participants: [new ScriptedAgent("a")], maxTurns: 1 }),
+      ...about,
+    })
+    const results = await Promise.all(["one", "two"].map((task) => textOf(crew.run({ task }))))
+    expect(results).toEqual(["a: a1", "a: a1"])
+  })
+
+  it("says so when the team says nothing", async () => {
+    await using team = new RoundRobinGroupChat({
+      participants: [new ScriptedAgent("a")],
+      terminationCondition: new MaxMessageTermination(1),
+    })
+    expect(await textOf(new TeamTool({ team, ...about }).run({ task: "x" }))).toMatch(/said nothing/)
+  })
+
+  it("adds up what the team's own model calls used too", async () => {
+    const speaker = model("one", "two")
+    const selector = model("a", "b")
+    const outer = model([{ id: "1", name: "crew", arguments: '{"task":"go"}' }], "done")
+    await using team = new SelectorGroupChat({
+      participants: [
+        new AssistantAgent({ name: "a", modelClient: speaker }),
+        new AssistantAgent({ name: "b", modelClient: speaker }),
+        new ScriptedAgent("c"),
+      ],
+      modelClient: selector,
+      maxTurns: 2,
+    })
+    const boss = new AssistantAgent({
+      name: "boss",
+      modelClient: outer,
+      tools: [new TeamTool({ team, ...about })],
+    })
+    const { usage, messages } = await boss.run("task")
+    expect(selector.actualUsage().promptTokens).toBeGreaterThan(0)
+    expect(usage).toEqual(
+      sumUsage([speaker, selector, outer].map((client) => ({ modelsUsage: client.actualUsage() }))),
+    )
+    expect(sumUsage(messages)).toEqual(usage)
+  })
+
+  it("ends the team's run when the call is aborted, and the team is free again", async () => {
+    const began = gate()
+    let isFirst = true
+    const a = new ScriptedAgent("a", (context) => {
+      if (!isFirst) return "done"
+      isFirst = false
+      return untilAborted(began.open)(context)
+    })
+    await using team = new RoundRobinGroupChat({ participants: [a], maxTurns: 1 })
+    const crew = new TeamTool({ team, ...about })
+    const controller = new AbortController()
+    const { signal } = controller
+    const calls = ["x", "y"].map((task) => crew.run({ task }, { signal }))
+    await began.promise
+    controller.abort(new Error("enough"))
+    for (const call of calls) await expect(call).rejects.toThrow("enough")
+    expect(await textOf(crew.run({ task: "z" }))).toBe("a: done")
+    expect(a.heard).toEqual([["x"], ["z"]])
+  })
+
+  it("is written down as data, made again from it, and ended with what it was made for", async () => {
+    const registry = new ComponentRegistry([
+      TeamTool.definition,
+      RoundRobinGroupChat.definition,
+      AssistantAgent.definition,
+      ReplayChatCompletionClient.definition,
+      ...memoryComponents,
+    ])
+    const agent = new AssistantAgent({ name: "a", modelClient: model() })
+    const team = new RoundRobinGroupChat({ participants: [agent] })
+    const data = new TeamTool({ team, ...about }).toComponent()
+    const alias = { ...data, provider: "autogen_agentchat.tools.TeamTool" }
+    const again = registry.load(alias, TeamTool)
+    expect(again.toComponent()).toEqual(data)
+    await again[Symbol.asyncDispose]()
+    expect(await textOf(again.run({ task: "x" }))).toMatch(/closed/)
+    const made = new TeamTool({ team: () => team, ...about })
+    expect(failureOf(() => made.toComponent())).toMatch(/^COMPONENT_INVALID: team is a function/)
+    expect(failureOf(() => new TeamTool({ team: agent as never, ...about }))).toMatch(/must be a team/)
+  })
+})

@@ -1,0 +1,99 @@
+import { readdir } from "node:fs/promises"
+import { GloveboxError } from "../../core/index.ts"
+import { answerText } from "../run/answer-of.ts"
+import type { At } from "../run/job-setup.ts"
+import type { Job } from "../run/make-job.ts"
+import type { RecordedExecutor } from "../run/recorded-executor.ts"
+import { type ViewMode, showRun } from "../run/show-run.ts"
+import type { ChatStore, SavedChat } from "./chat-store.ts"
+
+export interface ChatSessionOptions {
+  readonly name: string
+  readonly store: ChatStore
+  readonly job: Job
+  readonly executor: RecordedExecutor
+  /** As it is kept. */
+  readonly model: string
+  readonly kind: SavedChat["kind"]
+  /** The folder of the chat's files. */
+  readonly files: string
+  readonly mode: ViewMode
+}
+
+/** A conversation with a model, kept after each turn. */
+export class ChatSession {
+  readonly #options: ChatSessionOptions
+  #turns: SavedChat["turns"] = []
+  #hasFailed = false
+
+  constructor(options: ChatSessionOptions) {
+    this.#options = options
+  }
+
+  /** Whether any turn came to no answer. */
+  get hasFailed(): boolean {
+    return this.#hasFailed
+  }
+
+  /** Goes on where a chat ended. */
+  async resume({ state, turns, kind, model }: SavedChat): Promise<void> {
+    const { name, job } = this.#options
+    if (kind !== this.#options.kind) {
+      const way = { tools: "calls tools", fences: "writes code between fences" }
+      throw new GloveboxError(
+        "STATE_INVALID",
+        `Chat ${name} was with ${model}, which ${way[kind]}, and ${this.#options.model} ${way[this.#options.kind]}. Use that model, or begin another chat: --new`,
+      )
+    }
+    await job.loadState(state)
+    this.#turns = turns
+  }
+
+  /** One turn: shows it, and keeps the chat. An abort is told, not thrown, and the chat goes on after it. */
+  async say(task: string, turn: AbortSignal, at: At): Promise<void> {
+    const { job, mode, executor } = this.#options
+    try {
+      const signal = AbortSignal.any([turn, at.signal])
+      const stream = job.runStream(task, { signal, outputTaskMessages: false })
+      const result = await showRun(stream, { mode, runs: () => executor.runs }, { ...at, signal })
+      this.#turns = [...this.#turns, { task, answer: answerText(result) }]
+    } catch (error) {
+      at.signal.throwIfAborted()
+      if (turn.aborted) at.output.note("cancelled; the chat goes on")
+      // A model that does not answer now may answer later.
+      else if (GloveboxError.is(error)) at.output.note(error.message)
+      else throw error
+      this.#hasFailed = true
+    }
+    await this.save()
+  }
+
+  async save(): Promise<void> {
+    const { name, store, job, model, kind } = this.#options
+    await store.save(name, { model, kind, turns: this.#turns, state: await job.saveState() })
+  }
+
+  /** Forgets what was said, and the variables; the files stay. */
+  async reset(): Promise<void> {
+    const { job, executor } = this.#options
+    await job.reset()
+    await executor.restart()
+    this.#turns = []
+    await this.save()
+  }
+
+  async files(): Promise<readonly string[]> {
+    const entries = await readdir(this.#options.files, { recursive: true, withFileTypes: true }).catch(
+      () => [],
+    )
+    return entries
+      .filter((entry) => entry.isFile())
+      .map((entry) => `${entry.parentPath}/${entry.name}`.slice(this.#options.files.length + 1))
+      .toSorted()
+  }
+
+  /** What was said, to read. */
+  toMarkdown(): string {
+    return this.#turns.map(({ task, answer }) => `## ${task.trim()}\n\n${answer}\n`).join("\n")
+  }
+}

@@ -1,0 +1,110 @@
+import { createHash } from "node:crypto"
+import { type CodeRun, toCodeRun } from "../../chat/messages/index.ts"
+import { GloveboxError } from "../../core/index.ts"
+import type {
+  ChosenExecutor,
+  CodeBlock,
+  CodeExecutor,
+  CodeResult,
+  ExecuteOptions,
+  ExecutionEvent,
+  ExecutorDescription,
+  StreamOptions,
+} from "../../executors/index.ts"
+import type { SandboxPolicy } from "../../policy/index.ts"
+
+/** A run of code, as it is told afterwards. */
+export interface RecordedRun {
+  readonly languages: readonly string[]
+  /** Of the code itself; of several blocks, joined by empty lines. */
+  readonly codeSha256: string
+  /** Undefined when the run was ended before its end. */
+  readonly run: CodeRun | undefined
+  /** What the sandbox said of its network. */
+  readonly network: string | undefined
+}
+
+/** Adds to what is told of a run. */
+export type Annotate = (recorded: RecordedRun) => RecordedRun
+
+/** Remembers what ran, whoever ran it. */
+export class RecordedExecutor implements CodeExecutor {
+  readonly #executor: ChosenExecutor
+  readonly #annotate: Annotate
+  readonly #runs: RecordedRun[] = []
+
+  constructor(executor: ChosenExecutor, annotate: Annotate = (recorded) => recorded) {
+    this.#executor = executor
+    this.#annotate = annotate
+  }
+
+  get policy(): SandboxPolicy {
+    return this.#executor.policy
+  }
+
+  describe(): ExecutorDescription {
+    return this.#executor.describe()
+  }
+
+  /** In the order in which they ended. */
+  get runs(): readonly RecordedRun[] {
+    return this.#runs
+  }
+
+  async start(options?: { readonly signal?: AbortSignal | undefined }): Promise<void> {
+    await this.#executor.start(options)
+  }
+
+  async stop(): Promise<void> {
+    await this.#executor.stop()
+  }
+
+  async restart(): Promise<void> {
+    await this.#executor.restart()
+  }
+
+  async executeCodeBlocks(
+    blocks: readonly CodeBlock[],
+    { signal, onOutput }: ExecuteOptions = {},
+  ): Promise<CodeResult> {
+    let result: CodeResult | undefined
+    for await (const event of this.stream(blocks, { signal })) {
+      if (event.type === "stdout" || event.type === "stderr") onOutput?.(event)
+      if (event.type === "finished") ({ result } = event)
+    }
+    if (result) return result
+    throw new GloveboxError("SANDBOX_LOST", "The run ended without a result.")
+  }
+
+  async *stream(
+    blocks: readonly CodeBlock[],
+    options?: StreamOptions,
+  ): AsyncGenerator<ExecutionEvent, void, undefined> {
+    let result: CodeResult | undefined
+    try {
+      for await (const event of this.#executor.stream(blocks, options)) {
+        if (event.type === "finished") ({ result } = event)
+        yield event
+      }
+    } finally {
+      const code = blocks.map((block) => block.code).join("\n\n")
+      this.#runs.push(
+        this.#annotate({
+          languages: blocks.map(({ language }) => language),
+          codeSha256: createHash("sha256").update(code).digest("hex"),
+          run: result && toCodeRun(result),
+          network: result && networkOf(result),
+        }),
+      )
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#executor[Symbol.asyncDispose]()
+  }
+}
+
+function networkOf({ sandbox: { effective } }: CodeResult): string | undefined {
+  const { network } = effective
+  return typeof network === "string" ? network : undefined
+}

@@ -1,0 +1,47 @@
+// What a terminal acts on, what nobody can see, and what turns the order of what they see.
+const HIDDEN = String.raw`[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u{FFF9}-\u{FFFB}]`
+
+// Inside an emoji, and inside words of scripts that are written with them, joiners are seen by what they do.
+const SCRIPTS = "Arab Beng Deva Gujr Guru Knda Mlym Mong Orya Sinh Taml Telu".split(" ")
+const LETTER = `[${SCRIPTS.map((script) => String.raw`\p{Script=${script}}`).join("")}]`
+const JOINER = [
+  String.raw`(?<=\p{Extended_Pictographic}[\u{FE0F}\p{Emoji_Modifier}]?)\u{200D}(?=\p{Extended_Pictographic})`,
+  String.raw`(?<=\p{Emoji})\u{FE0F}`,
+  String.raw`(?<=${LETTER})[\u{200C}\u{200D}](?=${LETTER})`,
+].join("|")
+
+const COLOR = String.raw`\u{1B}\[[0-9;]*m`
+
+const VISIBLE = new RegExp(String.raw`(?<kept>[\t\n]|${JOINER})|\r\n?|${HIDDEN}`, "gu")
+const SAFE = new RegExp(String.raw`(?<kept>[\t\n\r]|${JOINER}|${COLOR})|${HIDDEN}`, "gu")
+
+/**
+ * What a program printed, for a terminal: its colours and its carriage returns may pass; what else a terminal would act
+ * on, or nobody would see, is made visible.
+ */
+export function safeText(text: string): string {
+  return text.replace(SAFE, (found, kept?: string) => kept ?? picture(found))
+}
+
+/** What somebody said, with all that a terminal would act on, or nobody would see, made visible. */
+export function visibleText(text: string): string {
+  return text.replace(VISIBLE, (found, kept?: string) => {
+    if (kept !== undefined) return kept
+    // On a terminal the rest of the line would cover its beginning, and for Python a new line begins there.
+    if (found.startsWith("\r")) return found === "\r\n" ? "\n" : "␍\n"
+    return picture(found)
+  })
+}
+
+/** The same in one line, for names and paths. */
+export function visibleLine(text: string): string {
+  return text.replace(/[\n\r\t]|[^\n\r\t]+/g, (part) =>
+    /[\n\r\t]/.test(part) ? picture(part) : visibleText(part),
+  )
+}
+
+function picture(character: string): string {
+  const code = character.codePointAt(0) ?? 0
+  if (code < 0x20) return String.fromCodePoint(0x2400 + code)
+  return code === 0x7f ? "␡" : `<U+${code.toString(16).toUpperCase().padStart(4, "0")}>`
+}
