@@ -16,6 +16,7 @@ const processes = integration([
   "packages/glovebox/agents/**/*",
   "packages/glovebox/test/**/*",
   "examples/docs/**/*",
+  "examples/{embedded,with-a-key}",
   "bench/**/*",
 ])
 // Tests that no other executor may start beside, because each start clears away what dead processes left.
@@ -43,7 +44,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: "unit",
-          include: ["packages/*/src/**/*.test.ts"],
+          include: ["packages/*/src/**/*.test.ts", "examples/**/*.test.ts"],
           exclude: [...shared.exclude, "**/*.integration.test.ts"],
           testTimeout: 5_000,
           // Module state is not shared between tests by design, so files may share a worker: it halves the time.

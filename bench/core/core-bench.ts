@@ -1,7 +1,8 @@
 import { cpus } from "node:os"
 import type { JsonObject } from "glovebox/core"
 import { whole } from "../format-number.ts"
-import { findAutogenPython, measureAutogen } from "./autogen.ts"
+import { findAutogenPython } from "../autogen-python.ts"
+import { measureAutogen } from "./autogen.ts"
 import { autogenNumbers, growthNumbers, throughputNumbers } from "./core-numbers.ts"
 import { growthReport, throughputReport } from "./core-report.ts"
 import { measureGrowth } from "./growth.ts"
@@ -10,7 +11,7 @@ import { measureThroughput } from "./throughput.ts"
 
 /** How fast the in-process runtime is, what an agent costs, and whether cost grows with agents. */
 export async function coreBench(print: (line: string) => void): Promise<JsonObject> {
-  const python = await findAutogenPython()
+  const python = await findAutogenPython("autogen_core")
   print(`Node ${process.version}, ${cpus()[0]?.model ?? "unknown CPU"}.`)
   print("Tracing is off: no OpenTelemetry SDK is installed, which is the default.")
   print("Handlers are async, and messages are made beforehand: schema checks are not measured.\n")

@@ -1,6 +1,7 @@
 import { twoDecimals, whole } from "../format-number.ts"
 import { formatTable } from "../format-table.ts"
-import { type AutogenRates, PYTHON_VARIABLE } from "./autogen.ts"
+import { PYTHON_VARIABLE } from "../autogen-python.ts"
+import type { AutogenRates } from "./autogen.ts"
 import { GROWTH_ROUNDS, type GrowthPoint, type VisitingOrder, growthRatios } from "./growth.ts"
 import type { Throughput } from "./throughput.ts"
 import { CONCURRENCY, SUBSCRIBERS, type Workload } from "./workload.ts"

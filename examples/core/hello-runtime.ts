@@ -1,3 +1,5 @@
+// Agents in a runtime: one answers and publishes, another hears it.
+//   npx tsx examples/core/hello-runtime.ts
 import {
   RoutedAgent,
   SingleThreadedAgentRuntime,
@@ -40,3 +42,8 @@ const reply = await runtime.send(Greet({ name: "Ada" }), agentId("greeter", "off
 console.log(`greeter office answered "${reply.text}"`)
 
 await runtime.stopWhenIdle()
+
+/* Prints:
+recorder office heard "Hello, Ada!" on default/office
+greeter office answered "Hello, Ada!"
+*/

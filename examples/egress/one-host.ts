@@ -38,3 +38,12 @@ console.log(stdout.replaceAll(String(port), "PORT").trimEnd())
 for (const { host, verdict, denial, method = "CONNECT" } of egress ?? []) {
   console.log(`${verdict}: ${method} to ${host}${denial ? ` (${denial.code})` : ""}`)
 }
+
+/* Prints:
+mean 1.76
+HTTP Error 403: Denied by Glovebox: POST is not a method that the rule data.example:PORT (GET, "/heights", down 1MiB) allows
+<urlopen error Tunnel connection failed: 403 Denied by Glovebox: evil.example:443 is not in network.allow>
+allowed: GET to data.example
+denied: POST to data.example (METHOD)
+denied: CONNECT to evil.example (NOT_ALLOWED)
+*/

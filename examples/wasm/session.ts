@@ -1,4 +1,5 @@
 // Python and TypeScript with nothing but Node; variables stay from call to call.
+//   npx tsx examples/wasm/session.ts
 import { WasmCodeExecutor } from "glovebox/executors/wasm"
 
 await using executor = new WasmCodeExecutor({ isolation: "session", memory: "128MiB", timeout: "20s" })
@@ -16,3 +17,11 @@ await run(
 )
 await run("python", "hoard = [bytearray(1_000_000) for _ in range(1_000)]")
 await run("python", "import numpy")
+
+/* Prints:
+python, exit: kept
+python, exit: [1.71, 1.64, 1.93]
+typescript, exit: 1.76
+python, oom: MemoryError
+python, exit: glovebox: the embedded sandbox has the standard library only, and no packages such as numpy; the docker, jupyter and bubblewrap executors have more.
+*/

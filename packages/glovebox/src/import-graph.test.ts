@@ -95,3 +95,26 @@ describe.each(["openai", "anthropic", "ollama", "replay", "cache"])("the model c
     expect(foreign).toEqual([])
   })
 })
+
+describe("the components' entry", () => {
+  const { files, packages } = importsOf(fileURLToPath(new URL("components/index.ts", import.meta.url)))
+
+  it("reaches every kind, and none of their vendors' libraries: each is loaded when it is used", () => {
+    const kinds = [
+      "executors/docker",
+      "executors/wasm",
+      "models/openai",
+      "models/replay",
+      "tools/mcp",
+      "memory",
+    ]
+    for (const kind of kinds)
+      expect(
+        [...files].some((file) => file.includes(`/src/${kind}/`)),
+        kind,
+      ).toBe(true)
+    const foreign = [...packages].filter((name) => !name.startsWith("node:") && !ALLOWED_PACKAGES.has(name))
+    // A policy can be a file, and a container's files are an archive.
+    expect(foreign.filter((name) => name !== "modern-tar" && name !== "yaml")).toEqual([])
+  })
+})

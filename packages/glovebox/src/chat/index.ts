@@ -11,6 +11,7 @@ export {
   type Task,
   type TaskResult,
   type TaskRunner,
+  answerText,
   response,
 } from "./task/index.ts"
 export * from "./teams/index.ts"

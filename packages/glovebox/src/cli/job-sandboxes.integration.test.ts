@@ -1,10 +1,8 @@
-import { once } from "node:events"
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
 import { spawn } from "node:child_process"
 import { beforeAll, describe, expect, it, vi } from "vitest"
 import { HAS_NO_DOCKER } from "../executors/docker/docker-subject.test-kit.ts"
 import { IMAGE, bin, buildCommand, containersOf, ended, glovebox } from "./glovebox.test-kit.ts"
+import { serveJson } from "./json-server.test-kit.ts"
 import { JobBench, NOTHING, runs, says } from "./job.test-kit.ts"
 
 beforeAll(async () => {
@@ -73,38 +71,24 @@ describe("jobs with other models", () => {
   it("find a running Ollama, and ask it in the way that its model understands", async () => {
     const asked: Record<string, unknown>[] = []
     const answers = ["```python\nprint(6 * 7)\n```", "It is 42."]
-    const server = createServer(async (request, response) => {
-      let body = ""
-      for await (const text of request) body += String(text)
-      if (request.url === "/api/tags") response.end(JSON.stringify({ models: [{ name: "tiny:1b" }] }))
-      else if (request.url === "/api/show") response.end(JSON.stringify({ capabilities: ["completion"] }))
-      else {
+    await using server = await serveJson({
+      "/api/tags": () => ({ models: [{ name: "tiny:1b" }] }),
+      "/api/show": () => ({ capabilities: ["completion"] }),
+      "/api/chat": (body) => {
         asked.push(JSON.parse(body) as Record<string, unknown>)
         const message = { role: "assistant", content: answers.shift() ?? "" }
-        response.setHeader("content-type", "application/x-ndjson")
-        response.end(`${JSON.stringify({ message, done: true, done_reason: "stop" })}\n`)
-      }
+        return { message, done: true, done_reason: "stop" }
+      },
     })
-    server.listen(0, "127.0.0.1")
-    await once(server, "listening")
-    try {
-      await using bench = await JobBench.open()
-      const env = {
-        ...NOTHING,
-        HOME: bench.folder,
-        OLLAMA_HOST: `127.0.0.1:${(server.address() as AddressInfo).port}`,
-      }
-      const { code, stdout, stderr } = await glovebox(["run", "Six times seven?"], "", env, bench.folder)
-      expect([code, stdout]).toEqual([0, "It is 42.\n"])
-      expect(stderr).toMatch(/the model is ollama\/tiny:1b \(by Ollama answers at .*\); without tools/)
-      expect(asked.map(({ model, tools }) => [model, tools])).toEqual([
-        ["tiny:1b", undefined],
-        ["tiny:1b", undefined],
-      ])
-    } finally {
-      server.close()
-      server.closeAllConnections()
-    }
+    await using bench = await JobBench.open()
+    const env = { ...NOTHING, HOME: bench.folder, OLLAMA_HOST: server.url }
+    const { code, stdout, stderr } = await glovebox(["run", "Six times seven?"], "", env, bench.folder)
+    expect([code, stdout]).toEqual([0, "It is 42.\n"])
+    expect(stderr).toMatch(/the model is ollama\/tiny:1b \(by Ollama answers at .*\); without tools/)
+    expect(asked.map(({ model, tools }) => [model, tools])).toEqual([
+      ["tiny:1b", undefined],
+      ["tiny:1b", undefined],
+    ])
   })
 
   it("say what to install when a model's package is missing", async () => {

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdir, readFile, readdir } from "node:fs/promises"
 import { join } from "node:path"
-import { beforeAll, describe, expect, it } from "vitest"
+import { beforeAll, describe, expect, it, vi } from "vitest"
 import { type Ended, bin, buildCommand, ended, glovebox } from "./glovebox.test-kit.ts"
 import { JobBench, NOTHING, runs, says } from "./job.test-kit.ts"
 import { Terminal } from "./terminal.test-kit.ts"
@@ -216,6 +216,7 @@ system_message: Talk like a pirate.
     [["--demo", "Go."], /leave out task/],
     [["--work-dir", ".", "--out", "x", "Go."], /--work-dir/],
     [["--file", "absent.csv", "Go."], /--file absent\.csv cannot be given/],
+    [["--out", "/dev/null", "Go."], /--out \/dev\/null is no folder/],
     [["--max-turns", "0", "Go."], /from 1 to 100/],
     [["--sandbox", "local", "Go."], /Allowed choices are auto, docker, jupyter, bubblewrap, wasm/],
     [[], /Nothing to do/],
@@ -316,6 +317,17 @@ describe("glovebox run, ended by others", () => {
     child.kill(signal)
     expect(await end).toMatchObject({ code, stdout: "" })
     for (const pid of children) expect(await isAlive(pid)).toBe(false)
+  })
+
+  it("leaves nothing running when it is killed", async () => {
+    await using bench = await JobBench.open(runs(SLEEP))
+    const child = start(bench)
+    await untilSeen(child, "ready")
+    const children = await childrenOf(child.pid)
+    child.kill("SIGKILL")
+    for (const pid of children) {
+      await vi.waitFor(async () => expect(await isAlive(pid)).toBe(false), { timeout: 20_000 })
+    }
   })
 
   it("ends at SIGINT while the model is silent, and closes its connection", async () => {

@@ -1,3 +1,4 @@
+import { stat } from "node:fs/promises"
 import { Command } from "commander"
 import { GloveboxError } from "../core/index.ts"
 import { CommandFailure, EXIT_USAGE } from "./command-failure.ts"
@@ -55,7 +56,7 @@ async function run(
 ): Promise<void> {
   using progress = new ProgressLine(output.stderr)
   const at = { output, progress, signal }
-  checkOptions(task, options)
+  await checkOptions(task, options)
   if (options.demo) {
     await runDemo(options, at)
     return
@@ -78,10 +79,11 @@ async function run(
   )
 }
 
-function checkOptions(task: string | undefined, options: RunOptions): void {
-  const refuse = (message: string): never => {
-    throw new CommandFailure(message, { exitCode: EXIT_USAGE })
-  }
+function refuse(message: string): never {
+  throw new CommandFailure(message, { exitCode: EXIT_USAGE })
+}
+
+async function checkOptions(task: string | undefined, options: RunOptions): Promise<void> {
   const { demo, model, config, policy, file, workDir, out } = options
   if (demo) {
     const idle = Object.entries({
@@ -99,4 +101,7 @@ function checkOptions(task: string | undefined, options: RunOptions): void {
   if (workDir !== undefined && (file ?? out) !== undefined) {
     refuse("--work-dir is the folder for files in and out: leave out --file and --out, or --work-dir.")
   }
+  // Before anything is paid for.
+  const found = out === undefined ? undefined : await stat(out).catch(() => undefined)
+  if (found && !found.isDirectory()) refuse(`--out ${out} is no folder.`)
 }

@@ -130,6 +130,30 @@ describe("codeFences", () => {
     ])
   })
 
+  it("leaves out what is cited, when it is told to", () => {
+    const answer = lines("They wrote:", "> ```sh", "> rm -rf .", "> ```", "- > ~~~", "```py", "> a", "```")
+    expect(codeFences(answer, { quoted: false })).toEqual([{ language: "py", code: "> a" }])
+    expect(codeFences(lines("> > ```py", "> > a"), { quoted: false })).toEqual([])
+  })
+
+  it("finds nothing in comments, which nobody sees", () => {
+    const answer = lines(
+      "<!--",
+      "```py",
+      "a",
+      "```",
+      "--> b",
+      "```py",
+      "<!-- c",
+      "```",
+      "  <!-- d -->",
+      "```",
+      "e",
+    )
+    expect(codeFences(answer).map(({ code }) => code)).toEqual(["<!-- c", "e"])
+    expect(codeFences(lines("<!-- ", "```py", "a", "```"))).toEqual([])
+  })
+
   it("takes a block that is never closed to the end, unless it is empty", () => {
     expect(codeFences(lines("```py", "a", "  b", ""))).toEqual([{ language: "py", code: "a\n  b" }])
     expect(codeFences(lines("```py", "a", "```", "", "```", ""))).toEqual([{ language: "py", code: "a" }])

@@ -16,12 +16,23 @@ interface Fence {
 // Models often wrap a whole document in a fence that is no longer than those inside of it.
 const DOCUMENTS = new Set(["markdown", "md"])
 
-/** The fenced code blocks of a model's answer, each without its last line end; an untagged one has language "". */
-export function codeFences(markdown: string): CodeBlock[] {
+const COMMENT = /^ {0,3}<!--/
+
+export interface CodeFencesOptions {
+  /** Whether blocks inside of block quotes count, which somebody cites. @default true */
+  readonly quoted?: boolean | undefined
+}
+
+/**
+ * The fenced code blocks of a model's answer, each without its last line end; an untagged one has language "". Those in
+ * HTML comments are none.
+ */
+export function codeFences(markdown: string, { quoted = true }: CodeFencesOptions = {}): CodeBlock[] {
   const blocks: CodeBlock[] = []
   let fence: Fence | undefined
-  const close = ({ language, lines }: Fence): void => {
-    blocks.push({ code: lines.join("\n"), language })
+  let isComment = false
+  const close = ({ language, lines, quotes }: Fence): void => {
+    if (quoted || quotes === 0) blocks.push({ code: lines.join("\n"), language })
     fence = undefined
   }
   for (const line of markdown
@@ -35,7 +46,9 @@ export function codeFences(markdown: string): CodeBlock[] {
       else keep(fence, content)
       if (content !== undefined) continue
     }
-    fence = openingFence(line)
+    isComment ||= COMMENT.test(line)
+    if (!isComment) fence = openingFence(line)
+    else if (line.includes("-->")) isComment = false
   }
   // A fence that opens at the very end encloses nothing: it is a stray closing one.
   if (fence?.lines.some((line) => line.trim() !== "") === true) close(withoutTrailingBlanks(fence))

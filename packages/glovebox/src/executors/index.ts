@@ -9,7 +9,7 @@ export type {
 } from "../egress/index.ts"
 export type { CodeBlock } from "./code-block.ts"
 export type { CodeExecutor, ExecuteOptions, StreamOptions } from "./code-executor.ts"
-export { codeFences } from "./code-fences.ts"
+export { type CodeFencesOptions, codeFences } from "./code-fences.ts"
 export type {
   Artifact,
   BlockResult,

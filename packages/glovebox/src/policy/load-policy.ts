@@ -29,7 +29,7 @@ export async function loadPolicy(
 export function parsePolicy(text: string, name = "policy"): SandboxPolicy {
   const read = parseYaml(text, name)
   if ("problem" in read) throw invalid([read.problem])
-  const value = (read.value ?? {}) as object
+  const value = read.value ?? {}
   const result = policySchema.safeParse(value)
   if (result.success) return new SandboxPolicy(value)
   throw invalid(

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto"
 import { canonicalJson } from "../internal/canonical-json.ts"
+import { deepFreeze } from "../internal/deep-freeze.ts"
 import { GloveboxError } from "../core/index.ts"
 import { describePolicyIssues } from "./policy-issues.ts"
 import type { PolicyChange } from "./policy-change.ts"
@@ -58,11 +59,4 @@ function refusePrototype(input: PolicyInput): void {
     "POLICY_INVALID",
     `The policy is not valid: env.__proto__: is not the name of a variable`,
   )
-}
-
-function deepFreeze<T extends object>(value: T): T {
-  for (const inner of Object.values(value)) {
-    if (typeof inner === "object" && inner !== null) deepFreeze(inner)
-  }
-  return Object.freeze(value)
 }

@@ -1,6 +1,7 @@
 import { GloveboxError, type JsonObject } from "../../core/index.ts"
+import { abortable } from "../../internal/abortable.ts"
 import { describe } from "../../internal/describe.ts"
-import { type ChatItem, type ChatMessage, isChatMessage, isChunk } from "../messages/index.ts"
+import type { ChatMessage } from "../messages/index.ts"
 import {
   type Response,
   type RunOptions,
@@ -13,7 +14,9 @@ import {
 } from "../task/index.ts"
 import { checkAgentName } from "./agent-name.ts"
 import type { ChatAgent, TurnOptions, TurnStream } from "./chat-agent.ts"
+import { CutTurn } from "./cut-turn.ts"
 import { describeStop } from "./describe-stop.ts"
+import { checkResponse, readTurn } from "./read-turn.ts"
 
 /**
  * The base of agents: override `onMessages`, or `onMessagesStream` to tell what happens meanwhile.
@@ -29,6 +32,7 @@ export abstract class BaseChatAgent implements ChatAgent {
   readonly name: string
   readonly description: string
   #isRunning = false
+  readonly #cutTurn = new CutTurn()
 
   constructor(name: string, description: string) {
     this.name = checkAgentName(name)
@@ -53,11 +57,12 @@ export abstract class BaseChatAgent implements ChatAgent {
   }
 
   async onMessages(messages: readonly ChatMessage[], options: TurnOptions): Promise<Response> {
-    return drain(this.onMessagesStream(messages, options))
+    const { response } = await drain(readTurn(this.name, this.onMessagesStream(messages, options)))
+    return response
   }
 
   async *onMessagesStream(messages: readonly ChatMessage[], options: TurnOptions): TurnStream {
-    const response = await this.onMessages(messages, options)
+    const response = checkResponse(this.name, await this.onMessages(messages, options))
     for (const item of response.innerMessages) yield item
     yield response
     return response
@@ -70,45 +75,47 @@ export abstract class BaseChatAgent implements ChatAgent {
   async *runStream(task?: Task, { signal, outputTaskMessages = true }: RunOptions = {}): RunStream {
     const given = readTask(task)
     signal?.throwIfAborted()
-    if (this.#isRunning) {
-      throw new GloveboxError(
-        "RUN_ACTIVE",
-        `${this.name} is at work already. Wait for that run, or make another agent.`,
-      )
-    }
+    this.#checkIdle()
     this.#isRunning = true
     const left = new AbortController()
     const inner = signal ? AbortSignal.any([signal, left.signal]) : left.signal
+    let turn: ReturnType<typeof readTurn> | undefined
     try {
-      const messages: ChatItem[] = []
-      if (outputTaskMessages) {
-        messages.push(...given)
-        yield* given
-      }
-      let last: Response | undefined
-      for await (const item of this.onMessagesStream(given, { signal: inner })) {
-        if (item.type === "Response") {
-          last = item
+      await this.#cutTurn.comeBack(this.name, inner)
+      const task = outputTaskMessages ? given : []
+      yield* task
+      turn = readTurn(this.name, this.onMessagesStream(given, { signal: inner }))
+      for (;;) {
+        const next = await abortable(turn.next(), inner)
+        if (next.done !== true) {
+          yield next.value
           continue
         }
-        if (!isChunk(item)) messages.push(item)
-        yield item
+        const { items, response } = next.value
+        const result: TaskResult = {
+          type: "TaskResult",
+          messages: [...task, ...items],
+          ...describeStop(this.name, response),
+          usage: sumUsage(items),
+        }
+        yield result
+        return result
       }
-      if (!last || !isChatMessage(last.chatMessage)) throw noAnswer(this.name)
-      messages.push(last.chatMessage)
-      yield last.chatMessage
-      const result: TaskResult = {
-        type: "TaskResult",
-        messages,
-        ...describeStop(this.name, last),
-        usage: sumUsage(messages),
-      }
-      yield result
-      return result
     } finally {
-      this.#isRunning = false
       left.abort(new GloveboxError("RUN_LEFT", `The stream of ${this.name} was left.`))
+      if (turn) this.#cutTurn.watch(turn.return(undefined as never))
+      await this.#cutTurn.settle()
+      this.#isRunning = false
     }
+  }
+
+  /**
+   * Waits for a turn that was cut off, before the agent is reset or given another state.
+   * @throws RUN_ACTIVE while it is at work
+   */
+  async whenIdle(signal: AbortSignal): Promise<void> {
+    this.#checkIdle()
+    await this.#cutTurn.comeBack(this.name, signal)
   }
 
   async onReset(_options: TurnOptions): Promise<void> {}
@@ -133,11 +140,12 @@ export abstract class BaseChatAgent implements ChatAgent {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close()
   }
-}
 
-function noAnswer(name: string): GloveboxError {
-  return new GloveboxError(
-    "AGENT_INVALID",
-    `Agent ${name} ended its turn without a response. Yield one last: response(message).`,
-  )
+  #checkIdle(): void {
+    if (!this.#isRunning) return
+    throw new GloveboxError(
+      "RUN_ACTIVE",
+      `${this.name} is at work already. Wait for that run, or make another agent.`,
+    )
+  }
 }

@@ -5,6 +5,8 @@ import type { Response, TaskRunner } from "../task/index.ts"
 export interface TurnOptions {
   /** Aborted when the turn is not wanted any more; every wait of the agent ends with its reason. */
   readonly signal: AbortSignal
+  /** Whether its last turn was not heard to its end, so that the messages of it come again. @default false */
+  readonly isRetry?: boolean | undefined
 }
 
 /** What a turn yields: what happens, as it happens, and the response as the last item. */

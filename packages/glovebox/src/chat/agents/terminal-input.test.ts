@@ -50,7 +50,30 @@ describe("terminalInput", () => {
     await expect(first).rejects.toBe(reason)
     input.write("gun\n")
     expect(await ask()).toBe("begun")
-    expect(input.listenerCount("readable") + input.listenerCount("end")).toBe(0)
+    expect(input.listenerCount("data") + input.listenerCount("error")).toBe(0)
+  })
+
+  it("loses no line that comes after a question was withdrawn and another one asked at once", async () => {
+    const input = new PassThrough()
+    const ask = asker({ input })
+    const controller = new AbortController()
+    const withdrawn = ask(controller.signal)
+    await new Promise((resolve) => setImmediate(resolve))
+    controller.abort(new Error("enough"))
+    await expect(withdrawn).rejects.toThrow("enough")
+    const next = ask()
+    await new Promise((resolve) => setImmediate(resolve))
+    input.write("late\n")
+    input.write("next\n")
+    expect([await next, await ask()]).toEqual(["late", "next"])
+  })
+
+  it("tells of an input that fails", async () => {
+    const input = new PassThrough()
+    const answer = asker({ input })()
+    await new Promise((resolve) => setImmediate(resolve))
+    input.destroy(new Error("cable cut"))
+    await expect(answer).rejects.toThrow("cable cut")
   })
 
   it("asks one question after another", async () => {
@@ -79,8 +102,13 @@ describe("terminalInput", () => {
     const withdrawn = asker({ input, output })(controller.signal)
     await new Promise((resolve) => output.once("data", resolve))
     controller.abort(reason)
+    const shown: unknown[] = []
+    output.on("data", (chunk) => shown.push(String(chunk)))
     await expect(withdrawn).rejects.toBe(reason)
     expect(input.isRaw).toBe(false)
+    await new Promise((resolve) => setImmediate(resolve))
+    // What comes next begins a line of its own.
+    expect(shown.at(-1)).toBe("\n")
     const ended = asker({ input, output })()
     await new Promise((resolve) => output.once("data", resolve))
     // Ctrl+D.

@@ -7,6 +7,7 @@ import {
   FunctionalTermination,
   MaxMessageTermination,
   OrTerminationCondition,
+  type TerminationCondition,
   TextMentionTermination,
 } from "./index.ts"
 
@@ -128,6 +129,14 @@ describe("the state of a condition", () => {
     expect(await tell(other)).toBeDefined()
   })
 
+  it("of a combination is taken up whole, or not at all", async () => {
+    const limits = new MaxMessageTermination(3).and(new ExternalTermination())
+    const two = { terminated: null, counted: { messages: 2 } }
+    const state = { terminated: null, counted: { conditions: [two, two] } }
+    expect(failureOf(() => limits.loadState(state))).toMatch(/^STATE_INVALID/)
+    expect(limits.saveState()).toMatchObject({ counted: { conditions: [{ counted: { messages: 0 } }, {}] } })
+  })
+
   it("is refused by another kind of condition", () => {
     const states = [new MaxMessageTermination(3), new ExternalTermination(), mention("A").or(mention("B"))]
     for (const condition of states) {
@@ -142,5 +151,22 @@ describe("the state of a condition", () => {
     expect(failureOf(() => three.loadState(mention("A").or(mention("B")).saveState()))).toMatch(
       /^STATE_INVALID/,
     )
+  })
+})
+
+describe("a condition that takes part in a run", () => {
+  it.each([
+    ["alone", (shared: TerminationCondition) => shared],
+    ["inside another", (shared: TerminationCondition) => mention("B").or(shared)],
+  ])("takes part in no other one meanwhile, %s", (_, other) => {
+    const shared = new MaxMessageTermination(3)
+    const end = shared.or(mention("A")).watch(() => {})
+    expect(failureOf(() => other(shared).watch(() => {}))).toMatch(
+      /^RUN_ACTIVE: This MaxMessageTermination is at work in another run\. Make one for each team\./,
+    )
+    end()
+    const both = other(shared)
+    both.watch(() => {})()
+    both.watch(() => {})()
   })
 })

@@ -39,6 +39,7 @@ export abstract class TerminationCondition implements Component {
   // Fired between two checks: the next one tells of it, whether or not the run was interrupted in time.
   #isUntold = false
   #runs = 0
+  #isWatched = false
 
   /** Whether it has fired since the last reset. */
   get terminated(): boolean {
@@ -67,9 +68,23 @@ export abstract class TerminationCondition implements Component {
     return this.#stop
   }
 
-  /** Begins to watch what no message tells, such as time; `interrupt` ends a run in the middle of a turn. */
-  watch(_interrupt: (stop: StopMessage) => void): () => void {
-    return () => {}
+  /**
+   * Takes part in a run until the result is called; `interrupt` ends the run in the middle of a turn.
+   * @throws RUN_ACTIVE while it takes part in another one: it would count both, and forget both with the first to end
+   */
+  watch(interrupt: (stop: StopMessage) => void): () => void {
+    if (this.#isWatched) {
+      throw new GloveboxError(
+        "RUN_ACTIVE",
+        `This ${this.constructor.name} is at work in another run. Make one for each team.`,
+      )
+    }
+    const unwatch = this.observe(interrupt)
+    this.#isWatched = true
+    return () => {
+      unwatch()
+      this.#isWatched = false
+    }
   }
 
   async reset(): Promise<void> {
@@ -107,6 +122,11 @@ export abstract class TerminationCondition implements Component {
   /** Why to stop, or undefined to go on. */
   protected abstract decide(delta: Delta): string | undefined | Promise<string | undefined>
 
+  /** Begins to watch what no message tells, such as time, until the result is called. */
+  protected observe(_interrupt: (stop: StopMessage) => void): () => void {
+    return () => {}
+  }
+
   /** Forgets what was counted. */
   protected forget(): void | Promise<void> {}
 
@@ -118,7 +138,7 @@ export abstract class TerminationCondition implements Component {
     readConditionState(this, z.strictObject({}), state)
   }
 
-  /** For what `watch` saw: marks it as fired, and interrupts the run. */
+  /** For what `observe` saw: marks it as fired, and interrupts the run. */
   protected fire(reason: string, interrupt: (stop: StopMessage) => void): void {
     if (this.#stop) return
     this.#stop = this.#message(reason)
@@ -157,16 +177,22 @@ abstract class CombinedTermination extends TerminationCondition {
     if (all.length === 0) throw invalid(`${new.target.name} needs at least one condition.`)
   }
 
-  override watch(interrupt: (stop: StopMessage) => void): () => void {
-    const unwatch = this.conditions.map((condition) =>
-      condition.watch(() => {
-        const reason = this.verdict()
-        if (reason !== undefined) this.fire(reason, interrupt)
-      }),
-    )
-    return () => {
-      for (const stop of unwatch) stop()
+  protected override observe(interrupt: (stop: StopMessage) => void): () => void {
+    const watched: (() => void)[] = []
+    const unwatch = (): void => {
+      for (const stop of watched) stop()
     }
+    const look = (): void => {
+      const reason = this.verdict()
+      if (reason !== undefined) this.fire(reason, interrupt)
+    }
+    try {
+      for (const condition of this.conditions) watched.push(condition.watch(look))
+    } catch (error) {
+      unwatch()
+      throw error
+    }
+    return unwatch
   }
 
   /** Why to stop, given which of the conditions have fired. */
@@ -192,7 +218,14 @@ abstract class CombinedTermination extends TerminationCondition {
   protected override load(state: JsonObject): void {
     const schema = z.strictObject({ conditions: z.array(stateSchema).length(this.conditions.length) })
     const { conditions } = readConditionState(this, schema, state)
-    for (const [index, saved] of conditions.entries()) this.conditions[index]?.loadState(saved)
+    const before = this.conditions.map((condition) => condition.saveState())
+    try {
+      for (const [index, saved] of conditions.entries()) this.conditions[index]?.loadState(saved)
+    } catch (error) {
+      // All of them, or none.
+      for (const [index, saved] of before.entries()) this.conditions[index]?.loadState(saved)
+      throw error
+    }
   }
 }
 

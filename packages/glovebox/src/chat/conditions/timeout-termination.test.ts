@@ -82,6 +82,19 @@ describe("TimeoutTermination", () => {
     expect(stops).toEqual([REASON])
   })
 
+  it("begins anew when it is reset in the middle of a run, whatever time was left", async () => {
+    const condition = new TimeoutTermination("30s")
+    condition.loadState({ terminated: REASON, counted: { elapsedMs: 30_000 } })
+    const { stops, end } = run(condition)
+    await condition.reset()
+    vi.advanceTimersByTime(29_999)
+    expect(stops).toEqual([])
+    vi.advanceTimersByTime(1)
+    expect(stops).toEqual([REASON])
+    end()
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
   it("saves no time that passed between runs", () => {
     const condition = new TimeoutTermination("30s")
     vi.advanceTimersByTime(60_000)

@@ -34,24 +34,14 @@ export class TimeoutTermination extends TerminationCondition {
   #since = performance.now()
   // What a run had taken when its state was saved.
   #before = 0
-  #isRunning = false
+  /** Of the run that is under way. */
+  #interrupt: ((stop: StopMessage) => void) | undefined
+  #timer: NodeJS.Timeout | undefined
 
   /** A time such as "30s", or milliseconds. */
   constructor(timeout: string | number) {
     super()
     this.#timeoutMs = readOptions("TimeoutTermination", optionsSchema, { timeout }).timeout
-  }
-
-  override watch(interrupt: (stop: StopMessage) => void): () => void {
-    // The time of a run, not since it was made.
-    this.#since = performance.now()
-    this.#isRunning = true
-    const left = Math.max(0, this.#timeoutMs - this.#before)
-    const timer = setTimeout(() => this.fire(this.#reason(), interrupt), left)
-    return () => {
-      this.#isRunning = false
-      clearTimeout(timer)
-    }
   }
 
   toComponent(): ComponentModel {
@@ -62,19 +52,37 @@ export class TimeoutTermination extends TerminationCondition {
     return this.#before + performance.now() - this.#since >= this.#timeoutMs ? this.#reason() : undefined
   }
 
+  protected override observe(interrupt: (stop: StopMessage) => void): () => void {
+    this.#interrupt = interrupt
+    // The time of a run, not since it was made.
+    this.#begin(this.#before)
+    return () => {
+      this.#interrupt = undefined
+      clearTimeout(this.#timer)
+    }
+  }
+
   protected override forget(): void {
-    this.#since = performance.now()
-    this.#before = 0
+    this.#begin(0)
   }
 
   protected override save(): JsonObject {
     // Between two runs no time passes that counts.
-    return { elapsedMs: this.#before + (this.#isRunning ? performance.now() - this.#since : 0) }
+    return { elapsedMs: this.#before + (this.#interrupt ? performance.now() - this.#since : 0) }
   }
 
   protected override load(state: JsonObject): void {
-    this.#before = readConditionState(this, stateSchema, state).elapsedMs
+    this.#begin(readConditionState(this, stateSchema, state).elapsedMs)
+  }
+
+  #begin(before: number): void {
     this.#since = performance.now()
+    this.#before = before
+    clearTimeout(this.#timer)
+    const interrupt = this.#interrupt
+    if (!interrupt) return
+    const left = Math.max(0, this.#timeoutMs - before)
+    this.#timer = setTimeout(() => this.fire(this.#reason(), interrupt), left)
   }
 
   #reason(): string {

@@ -1,24 +1,28 @@
 import { visibleLine, visibleText } from "../../internal/safe-text.ts"
 import { paint } from "./paint.ts"
 
-const OPENING = /^\s*(`{3,}|~{3,})\s*([^`]*)$/
-const LONGEST_LANGUAGE = 40
+// Each run of marks is taken whole, so that a line is read once however it goes on.
+const OPENING = /^\s*(`{3,}(?!`)|~{3,}(?!~))/
 
 /** A block of code between fences: framed, with its language and the numbers of its lines. */
 export class CodeFrame {
   readonly #fence: string
-  readonly #language: string
+  /** The language, and whatever stands behind it. */
+  readonly #info: string
   #lines = 0
 
-  private constructor(fence: string, language: string) {
+  private constructor(fence: string, info: string) {
     this.#fence = fence
-    this.#language = language
+    this.#info = info
   }
 
   /** The block that a line opens, if it opens one. */
   static open(line: string): CodeFrame | undefined {
-    const [, fence, language] = OPENING.exec(line) ?? []
-    return fence === undefined ? undefined : new CodeFrame(fence, language?.trim() ?? "")
+    const [opening = "", fence = ""] = OPENING.exec(line) ?? []
+    const info = line.slice(opening.length).trim()
+    // With a backtick behind it, it is code within a line.
+    if (fence === "" || (fence.startsWith("`") && info.includes("`"))) return undefined
+    return new CodeFrame(fence, info)
   }
 
   isClosedBy(line: string): boolean {
@@ -27,8 +31,9 @@ export class CodeFrame {
   }
 
   top(): string {
-    const language = visibleLine(this.#language.slice(0, LONGEST_LANGUAGE))
-    return `${paint("dim", "    ┌")}${language === "" ? "" : ` ${paint(["bold", "blue"], language)}`}`
+    // Whole, however long: nobody is to hide words behind a language.
+    const info = visibleLine(this.#info)
+    return `${paint("dim", "    ┌")}${info === "" ? "" : ` ${paint(["bold", "blue"], info)}`}`
   }
 
   line(code: string): string {

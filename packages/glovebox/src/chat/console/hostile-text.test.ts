@@ -15,7 +15,18 @@ import {
   ToolCallRequestEvent,
   ToolOutputEvent,
 } from "../messages/index.ts"
-import { codeRun, piped, seen, withoutColors, written } from "./console.test-kit.ts"
+import type { TaskResult } from "../task/index.ts"
+import {
+  Paper,
+  codeRun,
+  piped,
+  seen,
+  streamOf,
+  taskResult,
+  withoutColors,
+  written,
+} from "./console.test-kit.ts"
+import { Console } from "./index.ts"
 
 /** Every kind of item with the text wherever somebody could put it. */
 function everywhere(text: string): readonly ChatItem[] {
@@ -81,6 +92,25 @@ describe("hostile text", () => {
     const forged = "x\nuser (TextMessage)"
     const output = await piped(...everywhere(forged))
     expect(output.split("\n")).not.toContain("user (TextMessage)")
+  })
+
+  it("cannot stand in why a run ended", async () => {
+    const output = new Paper()
+    const result = { ...taskResult(), stopKind: "\u001B[2J" as never, stopReason: "\u001B[2J\nuser" }
+    await Console(streamOf<ChatItem | TaskResult>(result), { output, colors: false })
+    expect(output.text).toBe("= stopped (␛[2J): ␛[2J␊user\n")
+  })
+
+  it.each([`${"~".repeat(300_000)} x\``, `\`\`\`${" ".repeat(300_000)}x\``])(
+    "of a line that looks like a fence without end is drawn at once",
+    async (line) => {
+      expect(await seen(TextMessage({ content: line, source: "a" }))).toContain("x`")
+    },
+  )
+
+  it("does not hide behind the language of code", async () => {
+    const words = "and now, dear reader, something that only a model would see"
+    expect(await seen(TextMessage({ content: `~~~python ${words}\nx\n~~~`, source: "a" }))).toContain(words)
   })
 
   it.each([true, false])("is harmless in two pieces, with colours %s", async (colors) => {

@@ -44,7 +44,7 @@ export class PlainPainter implements Painter {
   }
 
   ending({ stop, stats }: Ending): string {
-    const why = stop ? `= stopped (${stop.kind}): ${visibleLine(stop.reason)}\n` : ""
+    const why = stop ? `= stopped (${visibleLine(stop.kind)}): ${visibleLine(stop.reason)}\n` : ""
     if (!stats) return why
     const { messages, promptTokens, completionTokens, durationMs } = stats
     const seconds = (durationMs / 1000).toFixed(3)

@@ -1,5 +1,8 @@
 import { z } from "zod"
 import type { JsonValue } from "../../core/index.ts"
+import { checkJson } from "../../core/json.ts"
+import { deepFreeze } from "../../internal/deep-freeze.ts"
+import { errorMessage } from "../../internal/error-message.ts"
 import { type Image, functionCallSchema, imageSchema, llmMessageSchema } from "../../models/index.ts"
 import { defineChatMessage } from "./define-chat-message.ts"
 import { formatTemplate } from "./format-template.ts"
@@ -56,11 +59,24 @@ export const ToolCallSummaryMessage = defineChatMessage(
 )
 export type ToolCallSummaryMessage = ReturnType<typeof ToolCallSummaryMessage>
 
+// A copy, so that nobody who has the object changes what was said.
+const jsonContent = z
+  .custom<JsonValue>((value) => value !== undefined, "is missing")
+  .transform((value, context) => {
+    try {
+      checkJson(value)
+      return deepFreeze(structuredClone(value))
+    } catch (error) {
+      context.addIssue({ code: "custom", message: errorMessage(error) })
+      return z.NEVER
+    }
+  })
+
 /** An answer that fits a schema. */
 export const StructuredMessage = defineChatMessage(
   "StructuredMessage",
   {
-    content: z.custom<JsonValue>((value) => value !== undefined, "is missing"),
+    content: jsonContent,
     /** The name of its schema. */
     contentName: z.string().optional(),
     /** How a person reads it: `{field}` stands for a field. @default JSON */

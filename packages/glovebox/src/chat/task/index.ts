@@ -1,3 +1,4 @@
+export { answerText } from "./answer-text.ts"
 export { NO_USAGE, addUsage, hiddenUsage, sumUsage, usageSince } from "./sum-usage.ts"
 export { type Response, type StopKind, type TaskResult, response } from "./task-result.ts"
 export { type AnyChatMessage, type Task, readTask } from "./task.ts"

@@ -22,9 +22,19 @@ export interface TaskRunner {
 }
 
 /** Reads a stream to its end, and gives what it returns. */
-export async function drain<Result>(stream: AsyncGenerator<unknown, Result, undefined>): Promise<Result> {
-  for (;;) {
-    const next = await stream.next()
-    if (next.done === true) return next.value
+export async function drain<Item, Result>(
+  stream: AsyncGenerator<Item, Result, undefined>,
+  take?: (item: Item) => Promise<void>,
+): Promise<Result> {
+  let isDone = false
+  try {
+    for (;;) {
+      const next = await stream.next()
+      isDone = next.done === true
+      if (next.done === true) return next.value
+      await take?.(next.value)
+    }
+  } finally {
+    if (!isDone) await stream.return(undefined as never)
   }
 }

@@ -9,9 +9,12 @@ export type AnyChatMessage = ChatMessage | (Message & CustomFields)
 /** What is to be done: words of the user, or messages. Without a task a run goes on where the last one ended. */
 export type Task = string | AnyChatMessage | readonly AnyChatMessage[]
 
-/** The messages that a task consists of. */
+/** The messages that a task consists of; frozen, because agents are given them and results begin with them. */
 export function readTask(task: Task | undefined): readonly ChatMessage[] {
-  if (task === undefined) return []
+  return Object.freeze(task === undefined ? [] : messagesOf(task))
+}
+
+function messagesOf(task: Task): ChatMessage[] {
   if (typeof task === "string") return [TextMessage({ content: task, source: "user" })]
   const messages: readonly unknown[] = Array.isArray(task) ? task : [task]
   if (messages.length === 0) {

@@ -162,21 +162,20 @@ describe("a team that is paused", () => {
     const [a, b] = [new ScriptedAgent("a"), new ScriptedAgent("b")]
     await using team = roundRobin([a, b], 3)
     const seen: string[] = []
-    let resumed = false
+    let atRest: unknown
     for await (const item of team.runStream("hi")) {
       if (item.type === "TaskResult") break
-      const text = toText(item)
-      seen.push(text)
-      if (text === "a1") {
+      seen.push(toText(item))
+      if (seen.at(-1) === "a1") {
         await team.pause()
         // At rest now: a checkpoint needs no turn to end.
-        expect(await team.saveState()).toMatchObject({ participants: { b: { turn: 0 } } })
-        resumed = true
+        atRest = await team.saveState()
+        seen.push("resumed")
         await team.resume()
       }
-      if (text === "b1") expect(resumed).toBe(true)
     }
-    expect(seen).toEqual(["hi", "a1", "b1", "a2"])
+    expect(atRest).toMatchObject({ participants: { b: { turn: 0 } } })
+    expect(seen).toEqual(["hi", "a1", "resumed", "b1", "a2"])
     expect(a.calls).toEqual(["pause", "resume"])
   })
 
@@ -243,7 +242,7 @@ describe("a team's state", () => {
     await using team = roundRobin([new ScriptedAgent("a"), new ScriptedAgent("b")])
     const state = await team.saveState()
     const other = Object.keys(change).length === 0 ? {} : { ...state, ...change }
-    await expectFailure(team.loadState(other as never), "STATE_INVALID", problem)
+    await expectFailure(team.loadState(other), "STATE_INVALID", problem)
   })
 
   it("holds messages of one's own types", async () => {

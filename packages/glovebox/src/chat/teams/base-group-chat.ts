@@ -1,36 +1,33 @@
 import { randomUUID } from "node:crypto"
 import {
   type AgentId,
-  type AgentRuntime,
   type Component,
   type ComponentModel,
   GloveboxError,
   type JsonObject,
-  SingleThreadedAgentRuntime,
   agentId,
 } from "../../core/index.ts"
+import { atMost } from "../../internal/at-most.ts"
 import { errorMessage } from "../../internal/error-message.ts"
-import { type ChatMessage, MessageFactory } from "../messages/index.ts"
-import {
-  type RunOptions,
-  type RunStream,
-  type Task,
-  type TaskResult,
-  drain,
-  readTask,
-} from "../task/index.ts"
+import { type ChatMessage, MessageFactory, isChatMessage } from "../messages/index.ts"
+import { type RunOptions, type RunStream, type Task, type TaskResult, readTask } from "../task/index.ts"
 import { ChatAgentContainer } from "./chat-agent-container.ts"
 import { ChatThread } from "./chat-thread.ts"
-import { GROUP_CHAT_MESSAGES, GroupChatStart, GroupChatTermination } from "./group-chat-messages.ts"
+import { GroupChatStart, GroupChatTermination } from "./group-chat-messages.ts"
 import { GroupChatManager, type Member } from "./group-chat-manager.ts"
 import { OutputAgent } from "./output-agent.ts"
-import { type Participant, isChatAgent } from "./participant.ts"
+import type { Participant } from "./participant.ts"
+import { pauseAll, resumeAll } from "./pause-all.ts"
 import type { SpeakerPolicy } from "./speaker-policy.ts"
 import type { ReadTeamOptions } from "./team-options.ts"
-import { TeamRun } from "./team-run.ts"
+import { TeamHost } from "./team-host.ts"
+import { type RunEnd, TeamRun } from "./team-run.ts"
 import { type TeamState, invalid, readTeamState } from "./team-state.ts"
 import type { Team } from "./team.ts"
 import { TurnGate } from "./turn-gate.ts"
+
+// Turns that nobody paused in their middle have their own time to end.
+const MOMENT_MS = 100
 
 /** The base of teams: participants as agents of a runtime, a manager who gives them the word, and a stream of it all. */
 export abstract class BaseGroupChat implements Team, Component {
@@ -43,10 +40,10 @@ export abstract class BaseGroupChat implements Team, Component {
   readonly #thread: ChatThread
   readonly #gate = new TurnGate()
   readonly #manager: GroupChatManager
-  readonly #ids: { readonly manager: AgentId; readonly output: AgentId }
-  readonly #members: readonly Member[]
-  #embedded: SingleThreadedAgentRuntime | undefined
-  #registered: Promise<AgentRuntime> | undefined
+  readonly #managerId: AgentId
+  readonly #host: TeamHost
+  /** What goes on that nothing else may go on with. */
+  #busyWith: string | undefined
   #run: TeamRun | undefined
   #resume: (() => void) | undefined
   #isClosed = false
@@ -61,16 +58,18 @@ export abstract class BaseGroupChat implements Team, Component {
     this.#thread = new ChatThread(participants.map(({ name }) => name))
     const key = randomUUID()
     const idOf = (role: string): AgentId => agentId(`${role}_${key}`, key)
-    this.#ids = { manager: idOf("manager"), output: idOf("output") }
-    this.#members = participants.map(({ name, description }) => ({
-      name,
-      description,
-      id: idOf(`participant.${name}`),
+    const output = idOf("output")
+    const members = participants.map((participant): Member => ({
+      name: participant.name,
+      description: participant.description,
+      id: idOf(`participant.${participant.name}`),
+      container: new ChatAgentContainer(participant, output),
     }))
+    this.#managerId = idOf("manager")
     this.#manager = new GroupChatManager({
       team: this.name,
-      members: this.#members,
-      output: this.#ids.output,
+      members,
+      output,
       policy,
       thread: this.#thread,
       gate: this.#gate,
@@ -79,108 +78,151 @@ export abstract class BaseGroupChat implements Team, Component {
       turnTimeoutMs: options.turnTimeout,
       emitTeamEvents: options.emitTeamEvents,
     })
+    this.#host = new TeamHost(options.runtime, [
+      ...members.map(({ id, container }) => [id, container] as const),
+      [output, new OutputAgent((item) => this.#run?.take(item))],
+      [this.#managerId, this.#manager],
+    ])
   }
 
   abstract toComponent(): ComponentModel
 
-  async run(task?: Task, options?: RunOptions): Promise<TaskResult> {
-    return drain(this.runStream(task, options))
+  async run(task?: Task, options: RunOptions = {}): Promise<TaskResult> {
+    const { run, work, end } = this.#beginRun(task, options)
+    try {
+      return await run.whole(work)
+    } finally {
+      end()
+    }
   }
 
-  async *runStream(task?: Task, { signal, outputTaskMessages = true }: RunOptions = {}): RunStream {
+  async *runStream(task?: Task, options: RunOptions = {}): RunStream {
+    const { run, work, end } = this.#beginRun(task, options)
+    try {
+      return yield* run.follow(work)
+    } finally {
+      end()
+    }
+  }
+
+  #beginRun(
+    task: Task | undefined,
+    { signal, outputTaskMessages = true }: RunOptions,
+  ): { readonly run: TeamRun; readonly work: () => Promise<RunEnd>; readonly end: () => void } {
     const messages = readTask(task)
     signal?.throwIfAborted()
-    this.#checkIdle("run")
-    const run = new TeamRun(this.#gate, signal)
+    const end = this.#begin("run")
+    const run = new TeamRun(this.#gate, messages, signal)
     this.#run = run
-    try {
-      return yield* run.follow(this.#work(run, messages, outputTaskMessages))
-    } finally {
-      this.#run = undefined
+    return {
+      run,
+      work: async () => this.#work(run, messages, outputTaskMessages),
+      end: () => {
+        this.#run = undefined
+        end()
+      },
     }
   }
 
   async #work(
-    run: TeamRun,
+    { signal }: TeamRun,
     messages: readonly ChatMessage[],
     outputTaskMessages: boolean,
-  ): Promise<Omit<TaskResult, "type" | "messages">> {
-    const runtime = await this.#register()
-    const { stopReason, stopKind, usage } = await runtime.send(
-      GroupChatStart({ messages, outputTaskMessages }),
-      this.#ids.manager,
-      { signal: run.signal, expect: GroupChatTermination },
-    )
-    return { stopReason, stopKind, usage }
+  ): Promise<RunEnd> {
+    const runtime = await this.#host.enter()
+    try {
+      const start = GroupChatStart({ messages, outputTaskMessages })
+      const { stopReason, stopKind, untold } = await runtime.send(start, this.#managerId, {
+        signal,
+        expect: GroupChatTermination,
+      })
+      return { stopReason, stopKind, usage: untold }
+    } finally {
+      await this.#manager.whenOver()
+    }
   }
 
   async reset(): Promise<void> {
-    this.#checkIdle("reset")
-    await this.#register()
-    this.#manager.turns = 0
-    await this.#manager.startOver(new AbortController().signal)
-    await this.#policy.reset()
-    await this.options.terminationCondition?.reset()
+    await this.#alone("reset", async () => {
+      await this.#host.enter()
+      this.#manager.turns = 0
+      await this.#policy.reset()
+      await this.options.terminationCondition?.reset()
+      await this.#manager.startOver(new AbortController().signal)
+    })
   }
 
   async pause(): Promise<void> {
     this.#resume ??= this.#gate.hold()
-    for (const participant of this.participants) {
-      await (isChatAgent(participant) ? participant.onPause() : participant.pause())
-    }
+    await pauseAll(this.participants)
   }
 
   async resume(): Promise<void> {
-    for (const participant of this.participants) {
-      await (isChatAgent(participant) ? participant.onResume() : participant.resume())
+    try {
+      await resumeAll(this.participants)
+    } finally {
+      this.#resume?.()
+      this.#resume = undefined
     }
-    this.#resume?.()
-    this.#resume = undefined
   }
 
   async saveState(): Promise<JsonObject> {
-    const release = this.#gate.hold()
+    const saved = this.#gate.checkpoint(async () => this.#save())
+    if (!this.#isPaused) return saved
+    await atMost(saved, MOMENT_MS)
+    // A turn that is paused in its middle, as a team's may be, goes on to its end: it is waited for.
+    const { speaking } = this.#manager
+    const paused = this.participants.filter(({ name }) => speaking.has(name))
+    await resumeAll(paused)
     try {
-      await this.#gate.atRest()
-      const participants: Record<string, JsonObject> = {}
-      for (const participant of this.participants) {
-        participants[participant.name] = await participant.saveState()
-      }
-      return plain({
-        type: "TeamState",
-        version: 1,
-        team: this.constructor.name,
-        participants,
-        ...this.#thread.save(),
-        turns: this.#manager.turns,
-        policy: await this.#policy.saveState(),
-        condition: this.options.terminationCondition?.saveState() ?? null,
-      })
+      return await saved
     } finally {
-      release()
+      if (this.#isPaused) await pauseAll(paused)
     }
   }
 
   async loadState(state: JsonObject): Promise<void> {
-    this.#checkIdle("loadState")
-    const names = this.participants.map(({ name }) => name)
-    const read = readTeamState(this.constructor.name, names, state)
-    const before = readTeamState(this.constructor.name, names, await this.saveState())
-    try {
-      await this.#load(read)
-    } catch (error) {
-      await this.#load(before)
-      throw invalid(`The state of ${this.name} cannot be restored: ${errorMessage(error)}`, error)
+    await this.#alone("loadState", async () => {
+      const names = this.participants.map(({ name }) => name)
+      const read = readTeamState(this.constructor.name, names, state)
+      const before = readTeamState(this.constructor.name, names, await this.#save())
+      try {
+        await this.#load(read)
+      } catch (error) {
+        const failure = `The state of ${this.name} cannot be restored: ${errorMessage(error)}`
+        await this.#load(before).catch((other: unknown) => {
+          throw invalid(`${failure}; nor can the one that it had: ${errorMessage(other)}`, error)
+        })
+        throw invalid(failure, error)
+      }
+    })
+  }
+
+  async #save(): Promise<JsonObject> {
+    const participants: Record<string, JsonObject> = {}
+    for (const participant of this.participants) {
+      participants[participant.name] = await participant.saveState()
     }
+    return plain({
+      type: "TeamState",
+      version: 1,
+      team: this.constructor.name,
+      participants,
+      ...this.#thread.save(),
+      turns: this.#manager.turns,
+      policy: await this.#policy.saveState(),
+      condition: this.options.terminationCondition?.saveState() ?? null,
+    })
   }
 
   async #load(state: TeamState): Promise<void> {
     const { terminationCondition } = this.options
     const items = state.thread.map((item) => this.#factory.create(item))
-    const said = state.said.map(({ message, by }) => ({
-      message: this.#factory.create(message) as ChatMessage,
-      by,
-    }))
+    const said = state.said.map(({ message: data, by }) => {
+      const message = this.#factory.create(data)
+      if (isChatMessage(message)) return { message, by }
+      throw invalid(`What was said in it has a ${message.type}, which nobody says.`)
+    })
     for (const participant of this.participants) {
       await participant.loadState(state.participants[participant.name] ?? {})
     }
@@ -194,62 +236,43 @@ export abstract class BaseGroupChat implements Team, Component {
   async close(): Promise<void> {
     this.#isClosed = true
     this.#run?.leave(new GloveboxError("RUN_LEFT", `${this.name} was closed.`))
-    const runtime = await this.#registered?.catch(() => undefined)
-    if (this.#embedded) await this.#embedded.close()
-    else if (runtime) await this.#leaveRuntime(runtime)
+    await this.#host.close()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close()
   }
 
-  #checkIdle(what: string): void {
+  get #isPaused(): boolean {
+    return this.#resume !== undefined
+  }
+
+  /** Does what no run and no checkpoint may see half done. */
+  async #alone(what: string, task: () => Promise<void>): Promise<void> {
+    const end = this.#begin(what)
+    try {
+      await this.#gate.enter()
+      await task()
+    } finally {
+      this.#gate.leave()
+      end()
+    }
+  }
+
+  #begin(what: string): () => void {
     if (this.#isClosed) {
       throw new GloveboxError("RUN_ACTIVE", `${this.name} is closed and cannot ${what}. Make another team.`)
     }
-    if (this.#run) {
+    if (this.#busyWith !== undefined) {
       throw new GloveboxError(
         "RUN_ACTIVE",
-        `${this.name} is at work already. Wait for that run before ${what}.`,
+        `${this.name} is at work already (${this.#busyWith}). Wait for that before ${what}.`,
       )
     }
-  }
-
-  /** Registers everybody with the runtime, once. */
-  async #register(): Promise<AgentRuntime> {
-    this.#registered ??= this.#registerAll().catch((error: unknown) => {
-      this.#registered = undefined
-      throw error
-    })
-    return this.#registered
-  }
-
-  async #registerAll(): Promise<AgentRuntime> {
-    const runtime = this.options.runtime ?? this.#ownRuntime()
-    for (const type of GROUP_CHAT_MESSAGES) runtime.addMessageType(type)
-    for (const [index, participant] of this.participants.entries()) {
-      const member = this.#members[index]
-      if (member) {
-        await runtime.registerInstance(member.id, new ChatAgentContainer(participant, this.#ids.output))
-      }
+    this.#busyWith = what
+    return () => {
+      this.#busyWith = undefined
     }
-    const output = new OutputAgent(async (item, signal) => this.#run?.take(item, signal))
-    await runtime.registerInstance(this.#ids.output, output)
-    await runtime.registerInstance(this.#ids.manager, this.#manager)
-    return runtime
-  }
-
-  async #leaveRuntime(runtime: AgentRuntime): Promise<void> {
-    this.#registered = undefined
-    for (const id of [this.#ids.manager, ...this.#members.map((member) => member.id), this.#ids.output]) {
-      await runtime.removeAgent(id)
-    }
-  }
-
-  #ownRuntime(): SingleThreadedAgentRuntime {
-    this.#embedded ??= new SingleThreadedAgentRuntime()
-    this.#embedded.start()
-    return this.#embedded
   }
 }
 

@@ -1,7 +1,10 @@
-import { type AgentId, GloveboxError, type Message, RoutedAgent } from "../../core/index.ts"
+import { type AgentId, type Message, RoutedAgent } from "../../core/index.ts"
 import { abortable } from "../../internal/abortable.ts"
-import { type ChatItem, type ChatMessage, isChatMessage, isChunk } from "../messages/index.ts"
-import { sumUsage } from "../task/index.ts"
+import type { ChatAgent } from "../agents/chat-agent.ts"
+import { CutTurn } from "../agents/cut-turn.ts"
+import { readTurn } from "../agents/read-turn.ts"
+import { type ChatItem, isChatMessage } from "../messages/index.ts"
+import { NO_USAGE, drain, hiddenUsage } from "../task/index.ts"
 import {
   GroupChatAgentResponse,
   GroupChatMessage,
@@ -9,109 +12,65 @@ import {
   GroupChatReset,
 } from "./group-chat-messages.ts"
 import { type Participant, isChatAgent } from "./participant.ts"
-
-// How long a turn that was cancelled may go on before the next one is refused.
-const LEFTOVER_MS = 5_000
+import type { Team } from "./team.ts"
 
 /** A participant as an agent of the runtime: asked to speak, it tells what happens and answers with its turn. */
 export class ChatAgentContainer extends RoutedAgent {
-  readonly #participant: Participant
   readonly #output: AgentId
-  /** A turn whose agent has not come back from it. */
-  #leftover: Promise<void> | undefined
+  readonly #cutTurn = new CutTurn()
 
   constructor(participant: Participant, output: AgentId) {
     super(participant.description)
-    this.#participant = participant
     this.#output = output
-    this.on(GroupChatRequestPublish, async ({ messages }, { signal }) => this.#turn(messages, signal))
+    const { name } = participant
+    this.on(GroupChatRequestPublish, async (request, { signal }) => {
+      await this.#cutTurn.comeBack(name, signal)
+      const turn = isChatAgent(participant)
+        ? this.#agentTurn(participant, request, signal)
+        : this.#teamTurn(participant, request, signal)
+      this.#cutTurn.watch(turn)
+      return abortable(turn, signal)
+    })
     this.on(GroupChatReset, async (_message, { signal }) => {
-      await this.#comeBack(signal)
+      await this.#cutTurn.comeBack(name, signal)
       await (isChatAgent(participant) ? participant.onReset({ signal }) : participant.reset())
     })
   }
 
-  async #turn(messages: readonly ChatMessage[], signal: AbortSignal): Promise<Message> {
-    await this.#comeBack(signal)
-    const participant = this.#participant
-    const turn = isChatAgent(participant)
-      ? this.#agentTurn(participant.onMessagesStream(messages, { signal }), signal)
-      : this.#teamTurn(
-          participant.runStream(messages.length === 0 ? undefined : messages, {
-            signal,
-            outputTaskMessages: false,
-          }),
-          signal,
-        )
-    const leftover = turn.then(
-      () => {},
-      () => {},
-    )
-    this.#leftover = leftover
-    void leftover.then(() => {
-      if (this.#leftover === leftover) this.#leftover = undefined
-    })
-    // An agent that does not look at its signal holds nobody up.
-    return abortable(turn, signal)
+  /** Gives a participant whose turn was cut off a moment to clear up. */
+  async settle(): Promise<void> {
+    await this.#cutTurn.settle()
   }
 
   async #agentTurn(
-    stream: ReturnType<Extract<Participant, { onMessagesStream: unknown }>["onMessagesStream"]>,
+    agent: ChatAgent,
+    { messages, isRetry }: GroupChatRequestPublish,
     signal: AbortSignal,
   ): Promise<Message> {
-    for await (const item of stream) {
-      if (item.type !== "Response") {
-        await this.#tell(item, signal)
-        continue
-      }
-      const { chatMessage, innerMessages } = item
-      if (!isChatMessage(chatMessage)) break
-      await this.#tell(chatMessage, signal)
-      const items = [...innerMessages.filter((inner) => !isChunk(inner)), chatMessage]
-      return GroupChatAgentResponse({ items, said: [chatMessage], usage: sumUsage(items) })
-    }
-    throw new GloveboxError(
-      "AGENT_INVALID",
-      `Agent ${this.#participant.name} ended its turn without a response. Yield one last: response(message).`,
-    )
+    const turn = readTurn(agent.name, agent.onMessagesStream(messages, { signal, isRetry }))
+    const { items, response } = await drain(turn, async (item) => this.#tell(item, signal))
+    return GroupChatAgentResponse({ items, said: [response.chatMessage], untold: NO_USAGE })
   }
 
-  async #teamTurn(stream: ReturnType<Participant["runStream"]>, signal: AbortSignal): Promise<Message> {
-    for await (const item of stream) {
-      if (item.type !== "TaskResult") {
-        await this.#tell(item, signal)
-        continue
-      }
-      const { messages, usage } = item
-      return GroupChatAgentResponse({ items: messages, said: messages.filter(isChatMessage), usage })
-    }
-    throw new GloveboxError("AGENT_INVALID", `Team ${this.#participant.name} ended without a result.`)
+  async #teamTurn(
+    team: Team,
+    { messages: news }: GroupChatRequestPublish,
+    signal: AbortSignal,
+  ): Promise<Message> {
+    const options = { signal, outputTaskMessages: false }
+    const stream = team.runStream(news.length === 0 ? undefined : news, options)
+    const { messages, usage } = await drain(stream, async (item) => {
+      if (item.type !== "TaskResult") await this.#tell(item, signal)
+    })
+    return GroupChatAgentResponse({
+      items: messages,
+      said: messages.filter(isChatMessage),
+      untold: hiddenUsage(usage, messages),
+    })
   }
 
   /** Waits until the reader has it, so that the turn is not ahead of who watches it. */
   async #tell(message: ChatItem, signal: AbortSignal): Promise<void> {
     await this.send(GroupChatMessage({ message }), this.#output, { signal })
-  }
-
-  async #comeBack(signal: AbortSignal): Promise<void> {
-    const leftover = this.#leftover
-    if (!leftover) return
-    const { name } = this.#participant
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<never>((_resolve, reject) => {
-      timer = setTimeout(() => {
-        reject(
-          new GloveboxError(
-            "RUN_ACTIVE",
-            `${name} still works on a turn that was cancelled: it does not look at its signal.`,
-          ),
-        )
-      }, LEFTOVER_MS)
-    })
-    try {
-      await abortable(Promise.race([leftover, late]), signal)
-    } finally {
-      clearTimeout(timer)
-    }
   }
 }

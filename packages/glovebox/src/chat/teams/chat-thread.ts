@@ -2,7 +2,7 @@ import { type ChatItem, type ChatMessage, HandoffMessage } from "../messages/ind
 
 interface Said {
   readonly message: ChatMessage
-  /** The participant in whose turn it was said; undefined for the task and the team itself. */
+  /** The participant in whose turn it was said; null for the task and the team itself. */
   readonly by: string | null
 }
 
@@ -11,6 +11,13 @@ export interface ThreadState {
   readonly said: readonly { readonly message: unknown; readonly by: string | null }[]
   readonly told: Readonly<Record<string, number>>
   readonly asked: readonly string[]
+  readonly unheard: readonly string[]
+}
+
+interface News {
+  readonly messages: readonly ChatMessage[]
+  readonly end: number
+  readonly isRetry: boolean
 }
 
 // Fewer that everybody has heard are not worth a move of the others.
@@ -25,6 +32,8 @@ export class ChatThread {
   readonly #told: Map<string, number>
   /** The ids of the task of a run that has not come to an end. */
   #asked = new Set<string>()
+  /** Whose turn began, and was not heard. */
+  #unheard = new Set<string>()
 
   constructor(participants: readonly string[]) {
     this.#told = new Map(participants.map((name) => [name, 0]))
@@ -52,19 +61,22 @@ export class ChatThread {
     this.#asked.clear()
   }
 
-  /** What is new to a participant, and where that ends. */
-  newsFor(name: string): { readonly messages: readonly ChatMessage[]; readonly end: number } {
+  /** Begins a turn: what is new to the participant, where that ends, and whether it was told before. */
+  newsFor(name: string): News {
+    const isRetry = this.#unheard.has(name)
+    this.#unheard.add(name)
     const end = this.#dropped + this.#said.length
     const messages: ChatMessage[] = []
     for (let at = (this.#told.get(name) ?? 0) - this.#dropped; at < this.#said.length; at += 1) {
       const said = this.#said[at]
       if (said && said.by !== name) messages.push(asToldTo(name, said.message))
     }
-    return { messages, end }
+    return { messages, end, isRetry }
   }
 
-  /** A participant has heard everything up to there. */
+  /** A turn was heard: the participant knows everything up to there. */
   heard(name: string, end: number): void {
+    this.#unheard.delete(name)
     this.#told.set(name, end)
     const least = Math.min(...this.#told.values()) - this.#dropped
     if (least < TRIM_AT) return
@@ -77,6 +89,7 @@ export class ChatThread {
     this.#said = []
     this.#dropped = 0
     this.#asked.clear()
+    this.#unheard.clear()
     for (const name of this.#told.keys()) this.#told.set(name, 0)
   }
 
@@ -87,18 +100,20 @@ export class ChatThread {
       said: [...this.#said],
       told: Object.fromEntries(told),
       asked: [...this.#asked],
+      unheard: [...this.#unheard],
     }
   }
 
   load(
     items: readonly ChatItem[],
     said: readonly Said[],
-    { told, asked }: Pick<ThreadState, "told" | "asked">,
+    { told, asked, unheard }: Omit<ThreadState, "thread" | "said">,
   ): void {
     this.#items = [...items]
     this.#said = [...said]
     this.#dropped = 0
     this.#asked = new Set(asked)
+    this.#unheard = new Set(unheard)
     for (const name of this.#told.keys()) this.#told.set(name, told[name] ?? 0)
   }
 }

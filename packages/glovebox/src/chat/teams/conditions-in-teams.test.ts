@@ -68,6 +68,24 @@ describe("a condition of a team", () => {
     expect(a.heard).toEqual([["hi"], ["hi", "on"]])
   })
 
+  it("cannot be that of two teams at work, and neither is harmed by it", async () => {
+    const shared = new MaxMessageTermination(2)
+    const inner = new RoundRobinGroupChat({
+      participants: [new ScriptedAgent("b")],
+      terminationCondition: shared,
+      name: "inner",
+    })
+    await using outer = new RoundRobinGroupChat({ participants: [inner], terminationCondition: shared })
+    await expect(outer.run("hi")).rejects.toMatchObject({
+      code: "AGENT_FAILED",
+      message: expect.stringContaining("is at work in another run") as string,
+    })
+    // One after the other, they may share it.
+    for (const _ of [1, 2]) {
+      expect((await inner.run("hi")).messages.map(toText)).toEqual(["hi", expect.stringMatching(/^b/)])
+    }
+  })
+
   it("that never answers holds nobody up who aborts", async () => {
     const asked = gate()
     const terminationCondition = new FunctionalTermination(() => {

@@ -4,15 +4,14 @@ import { errorMessage } from "../../internal/error-message.ts"
 import type { RequestUsage } from "../../models/index.ts"
 import type { TerminationCondition } from "../conditions/termination-condition.ts"
 import {
-  type AgentEvent,
   type ChatItem,
   type ChatMessage,
   SelectSpeakerEvent,
   type StopMessage,
   isChatMessage,
-  isChunk,
 } from "../messages/index.ts"
-import { NO_USAGE, type StopKind, addUsage, usageSince } from "../task/index.ts"
+import { type StopKind, addUsage, sumUsage, usageSince } from "../task/index.ts"
+import type { ChatAgentContainer } from "./chat-agent-container.ts"
 import type { ChatThread } from "./chat-thread.ts"
 import {
   GroupChatAgentResponse,
@@ -22,13 +21,17 @@ import {
   GroupChatStart,
   GroupChatTermination,
 } from "./group-chat-messages.ts"
-import type { Floor, SpeakerPolicy } from "./speaker-policy.ts"
+import { type ManagerRun, type Turn, newRun } from "./manager-run.ts"
+import type { SpeakerPolicy } from "./speaker-policy.ts"
+import { tellAll } from "./tell-all.ts"
+import { turnDeadline } from "./turn-deadline.ts"
 import type { TurnGate } from "./turn-gate.ts"
 
 export interface Member {
   readonly name: string
   readonly description: string
   readonly id: AgentId
+  readonly container: ChatAgentContainer
 }
 
 export interface ManagerOptions {
@@ -49,40 +52,34 @@ interface Stop {
   readonly reason: string
 }
 
-interface Turn {
-  readonly speaker: string
-  readonly end: number
-  readonly items: readonly ChatItem[]
-  readonly said: readonly ChatMessage[]
-  readonly usage: RequestUsage
-}
-
-/** What one run has under way; nothing of it outlives the run. */
-interface Run {
-  readonly floor: Floor
-  readonly speaking: Map<string, Promise<Turn>>
-  readonly signal: AbortSignal
-  /** Said by the team itself, and not seen by the condition yet. */
-  unchecked: ChatItem[]
-  usage: RequestUsage
-  /** What of that the condition knows of. */
-  known: RequestUsage
-}
-
 /** Leads a conversation: gives the word, hears what is said, and ends it. */
 export class GroupChatManager extends RoutedAgent {
   readonly #options: ManagerOptions
   readonly #members: ReadonlyMap<string, Member>
   /** Turns of the run that is under way, or that a loaded state was in the middle of. */
   turns = 0
+  #current: ManagerRun | undefined
+  #over: Promise<unknown> = Promise.resolve()
 
   constructor(options: ManagerOptions) {
     super(`Leads ${options.team}.`)
     this.#options = options
     this.#members = new Map(options.members.map((member) => [member.name, member]))
-    this.on(GroupChatStart, async ({ messages, outputTaskMessages }, { signal }) =>
-      this.#run(messages, outputTaskMessages, signal),
-    )
+    this.on(GroupChatStart, async ({ messages, outputTaskMessages }, { signal }) => {
+      const run = this.#run(messages, outputTaskMessages, signal)
+      this.#over = Promise.allSettled([run])
+      return run
+    })
+  }
+
+  /** Who has a turn now. */
+  get speaking(): ReadonlySet<string> {
+    return new Set(this.#current?.speaking.keys())
+  }
+
+  /** Resolves when nothing of the last run goes on: one that is cancelled is answered before that. */
+  async whenOver(): Promise<void> {
+    await this.#over
   }
 
   async #run(
@@ -91,16 +88,24 @@ export class GroupChatManager extends RoutedAgent {
     outer: AbortSignal,
   ): Promise<Message> {
     const { condition, policy, gate, thread } = this.#options
+    await gate.enter(outer)
     const over = new AbortController()
     const signal = AbortSignal.any([outer, over.signal])
-    const run = this.#newRun(signal)
-    let interrupt: StopMessage | undefined
-    const unwatch = condition?.watch((stop) => {
-      interrupt = stop
-      over.abort(new GloveboxError("RUN_LEFT", `The run was ended: ${stop.content}`))
+    const run = newRun({
+      ...this.#options,
+      signal,
+      turns: () => this.turns,
+      tell: async (item) => this.#tell(item, signal),
+      startOver: async () => this.startOver(signal),
     })
-    gate.enter()
+    this.#current = run
+    let interrupt: StopMessage | undefined
+    let unwatch: (() => void) | undefined
     try {
+      unwatch = condition?.watch((stop) => {
+        interrupt = stop
+        over.abort(new GloveboxError("RUN_LEFT", `The run was ended: ${stop.content}`))
+      })
       // A state may have been saved just after it fired.
       if (condition?.terminated === true) await condition.reset()
       const stop = await this.#converse(run, task, outputTaskMessages)
@@ -108,25 +113,33 @@ export class GroupChatManager extends RoutedAgent {
       if (run.speaking.size > 0) policy.interrupted?.([...run.speaking.keys()])
       thread.answered()
       this.turns = 0
-      return termination(stop, run.usage)
+      return termination(stop, run.untold)
     } catch (error) {
       policy.interrupted?.([...run.speaking.keys()])
       this.turns = 0
       if (interrupt === undefined || outer.aborted) throw error
       thread.answered()
-      return termination({ kind: "condition", reason: interrupt.content }, run.usage)
+      return termination({ kind: "condition", reason: interrupt.content }, run.untold)
     } finally {
-      unwatch?.()
       over.abort(new GloveboxError("RUN_LEFT", "The run is over."))
       await Promise.allSettled(run.speaking.values())
-      gate.leave()
-      await condition?.reset()
+      await Promise.all(
+        [...run.speaking.keys()].map(async (name) => this.#members.get(name)?.container.settle()),
+      )
+      try {
+        // Not one that another run watches.
+        if (unwatch) await condition?.reset()
+      } finally {
+        unwatch?.()
+        this.#current = undefined
+        gate.leave()
+      }
     }
   }
 
-  async #converse(run: Run, task: readonly ChatMessage[], outputTaskMessages: boolean): Promise<Stop> {
+  async #converse(run: ManagerRun, task: readonly ChatMessage[], outputTaskMessages: boolean): Promise<Stop> {
     const { policy, thread } = this.#options
-    await policy.begin?.(task, run.floor)
+    await waitFor(policy.begin?.(task, run.floor), run.signal)
     thread.ask(task)
     if (outputTaskMessages) for (const message of task) await this.#tell(message, run.signal)
     let stop = task.length === 0 ? undefined : await this.#check(run, task, task, true)
@@ -135,7 +148,7 @@ export class GroupChatManager extends RoutedAgent {
   }
 
   /** Gives the word to whoever is next, and hears one turn to its end. */
-  async #step(run: Run): Promise<Stop | undefined> {
+  async #step(run: ManagerRun): Promise<Stop | undefined> {
     const { gate, maxTurns } = this.#options
     run.signal.throwIfAborted()
     if (run.speaking.size === 0) await gate.pass(run.signal)
@@ -150,9 +163,9 @@ export class GroupChatManager extends RoutedAgent {
     return this.#hear(run)
   }
 
-  async #select(run: Run): Promise<Stop | undefined> {
+  async #select(run: ManagerRun): Promise<Stop | undefined> {
     const { policy, team, maxTurns = Number.POSITIVE_INFINITY } = this.#options
-    const next = await policy.next(run.floor)
+    const next = await waitFor(policy.next(run.floor), run.signal)
     const heard = await this.#checkOwn(run)
     if (heard) return heard
     if ("stop" in next) return { kind: next.kind ?? "completed", reason: next.stop }
@@ -178,39 +191,43 @@ export class GroupChatManager extends RoutedAgent {
     if (seen) return seen
     for (const speaker of speakers) {
       const turn = this.#speak(speaker, run.signal)
-      // Whoever fails first is heard first; the others may fail unheard.
-      turn.catch(() => {})
+      // Not a race of all who speak: each would remember every race that was lost to others.
+      const end = (): unknown => run.ended.push(turn)
+      turn.then(end, end)
       run.speaking.set(speaker, turn)
     }
     return undefined
   }
 
-  async #hear(run: Run): Promise<Stop | undefined> {
+  async #hear(run: ManagerRun): Promise<Stop | undefined> {
     const { policy, thread } = this.#options
     if (run.speaking.size === 0) return undefined
-    const { speaker, end, items, said, usage } = await Promise.race(run.speaking.values())
+    const next = await run.nextEnded.next()
+    if (next.done === true) return undefined
+    const { speaker, end, items, said, untold } = await next.value
     run.speaking.delete(speaker)
-    run.usage = addUsage(run.usage, usage)
+    run.usage = addUsage(run.usage, addUsage(sumUsage(items), untold))
+    run.untold = addUsage(run.untold, untold)
     thread.heard(speaker, end)
     thread.add(items, said, speaker)
-    await policy.finished?.(speaker, said)
+    await waitFor(policy.finished?.(speaker, said), run.signal)
     return this.#check(run, items, said, false)
   }
 
   async #speak(speaker: string, signal: AbortSignal): Promise<Turn> {
     const { turnTimeoutMs, thread } = this.#options
-    const { messages, end } = thread.newsFor(speaker)
+    const { messages, end, isRetry } = thread.newsFor(speaker)
     const id = this.#members.get(speaker)?.id
     if (!id) throw new GloveboxError("SPEAKER_INVALID", `${speaker} is not in the team.`)
     const deadline = turnTimeoutMs === undefined ? undefined : turnDeadline(speaker, turnTimeoutMs)
     try {
-      const { items, said, usage } = await this.send(GroupChatRequestPublish({ messages }), id, {
+      const { items, said, untold } = await this.send(GroupChatRequestPublish({ messages, isRetry }), id, {
         signal: deadline ? AbortSignal.any([signal, deadline.signal]) : signal,
         expect: GroupChatAgentResponse,
       })
-      return { speaker, end, items, said, usage }
+      return { speaker, end, items, said, untold }
     } catch (error) {
-      if (signal.aborted || error === deadline?.signal.reason) throw error
+      if (signal.aborted || (deadline?.signal.aborted && error === deadline.signal.reason)) throw error
       throw new GloveboxError("AGENT_FAILED", `${speaker} failed in its turn: ${errorMessage(error)}`, {
         cause: error,
       })
@@ -220,19 +237,18 @@ export class GroupChatManager extends RoutedAgent {
   }
 
   async #check(
-    run: Run,
+    run: ManagerRun,
     messages: readonly ChatItem[],
     said: readonly ChatMessage[],
     isTask: boolean,
   ): Promise<Stop | undefined> {
     const usage = usageSince(run.known, run.usage)
     run.known = run.usage
-    const checked = this.#options.condition?.check({ messages, said, usage, isTask })
-    const stop = checked && (await abortable(checked, run.signal))
+    const stop = await waitFor(this.#options.condition?.check({ messages, said, usage, isTask }), run.signal)
     return stop && { kind: "condition", reason: stop.content }
   }
 
-  async #checkOwn(run: Run): Promise<Stop | undefined> {
+  async #checkOwn(run: ManagerRun): Promise<Stop | undefined> {
     if (run.unchecked.length === 0) return undefined
     const own = run.unchecked
     run.unchecked = []
@@ -243,62 +259,21 @@ export class GroupChatManager extends RoutedAgent {
     await this.send(GroupChatMessage({ message }), this.#options.output, { signal })
   }
 
-  #newRun(signal: AbortSignal): Run {
-    const { thread, members, emitTeamEvents } = this.#options
-    const speaking = new Map<string, Promise<Turn>>()
-    const turns = (): number => this.turns
-    const show = async (item: ChatItem): Promise<void> => {
-      run.unchecked.push(item)
-      await this.#tell(item, signal)
-    }
-    const floor: Floor = {
-      participants: members,
-      get thread() {
-        return thread.items
-      },
-      get speaking() {
-        return new Set(speaking.keys())
-      },
-      get turns() {
-        return turns()
-      },
-      signal,
-      emit: async (event: AgentEvent) => {
-        run.usage = addUsage(run.usage, event.modelsUsage)
-        if (!emitTeamEvents) return
-        if (isChunk(event)) return this.#tell(event, signal)
-        thread.add([event], [], null)
-        await show(event)
-      },
-      say: async (message) => {
-        run.usage = addUsage(run.usage, message.modelsUsage)
-        thread.add([message], [message], null)
-        await show(message)
-      },
-      addUsage: (usage) => {
-        run.usage = addUsage(run.usage, usage)
-      },
-      startOver: async () => this.startOver(signal),
-    }
-    const run: Run = { floor, speaking, signal, unchecked: [], usage: NO_USAGE, known: NO_USAGE }
-    return run
-  }
-
   /** Everybody forgets the conversation. */
   async startOver(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted()
     this.#options.thread.clear()
-    for (const { id } of this.#members.values()) await this.send(GroupChatReset({}), id, { signal })
+    await tellAll([...this.#members.values()], async ({ id }) =>
+      this.send(GroupChatReset({}), id, { signal }),
+    )
   }
 }
 
-function termination({ kind, reason }: Stop, usage: RequestUsage): Message {
-  return GroupChatTermination({ stopKind: kind, stopReason: reason, usage })
+/** What a policy or a condition gives; one that does not look at the signal holds nobody up. */
+function waitFor<T>(work: T | Promise<T>, signal: AbortSignal): T | Promise<T> {
+  return work instanceof Promise ? abortable(work, signal) : work
 }
 
-function turnDeadline(speaker: string, ms: number): { readonly signal: AbortSignal; clear(): void } {
-  const controller = new AbortController()
-  const timer = setTimeout(() => {
-    controller.abort(new GloveboxError("TURN_TIMEOUT", `${speaker} did not end its turn within ${ms} ms.`))
-  }, ms)
-  return { signal: controller.signal, clear: () => clearTimeout(timer) }
+function termination({ kind, reason }: Stop, untold: RequestUsage): Message {
+  return GroupChatTermination({ stopKind: kind, stopReason: reason, untold })
 }

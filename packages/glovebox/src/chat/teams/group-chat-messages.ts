@@ -1,6 +1,7 @@
+import type { StandardSchemaV1 } from "@standard-schema/spec"
 import { z } from "zod"
 import { defineMessage } from "../../core/index.ts"
-import { type ChatItem, type ChatMessage, MessageFactory } from "../messages/index.ts"
+import { type ChatItem, type ChatMessage, MessageFactory, isChatItem } from "../messages/index.ts"
 import type { StopKind } from "../task/index.ts"
 
 const factory = new MessageFactory()
@@ -13,25 +14,53 @@ const messagesSchema = z
   .readonly()
 const usageSchema = z.object({ promptTokens: z.number(), completionTokens: z.number() })
 
+/** A schema that has nothing to do where its messages are messages already, as they are in one process. */
+function unlessMade<Fields extends object>(
+  schema: z.ZodType<Fields>,
+  isMade: (fields: Fields) => boolean,
+): StandardSchemaV1<Fields, Fields> {
+  const whole = schema["~standard"]
+  return {
+    "~standard": {
+      version: 1,
+      vendor: "glovebox",
+      validate: (value) => (isMade(value as Fields) ? { value: value as Fields } : whole.validate(value)),
+    },
+  }
+}
+
+function areItems(values: unknown): boolean {
+  return Array.isArray(values) && values.every(isChatItem)
+}
+
 /** To the manager: begin with these messages. */
 export const GroupChatStart = defineMessage(
   "GroupChatStart",
   z.object({ messages: messagesSchema, outputTaskMessages: z.boolean() }),
 )
 
-/** To a participant: here is what is new to you; speak. */
+/** To a participant: here is what is new to you; speak. After a turn that was not heard, it comes again. */
 export const GroupChatRequestPublish = defineMessage(
   "GroupChatRequestPublish",
-  z.object({ messages: messagesSchema }),
+  unlessMade(z.object({ messages: messagesSchema, isRetry: z.boolean() }), ({ messages }) =>
+    areItems(messages),
+  ),
 )
+export type GroupChatRequestPublish = ReturnType<typeof GroupChatRequestPublish>
 
 /** To whoever reads the stream. */
-export const GroupChatMessage = defineMessage("GroupChatMessage", z.object({ message: itemSchema }))
+export const GroupChatMessage = defineMessage(
+  "GroupChatMessage",
+  unlessMade(z.object({ message: itemSchema }), ({ message }) => isChatItem(message)),
+)
 
-/** A participant's turn: all that happened in it, and what of that is said to the others. */
+/** A participant's turn: all that happened in it, what of that is said to the others, and the usage that is not told in it. */
 export const GroupChatAgentResponse = defineMessage(
   "GroupChatAgentResponse",
-  z.object({ items: itemsSchema, said: messagesSchema, usage: usageSchema }),
+  unlessMade(
+    z.object({ items: itemsSchema, said: messagesSchema, untold: usageSchema }),
+    ({ items, said }) => areItems(items) && areItems(said),
+  ),
 )
 
 /** To a participant: forget the conversation. */
@@ -43,7 +72,7 @@ export const GroupChatTermination = defineMessage(
   z.object({
     stopReason: z.string(),
     stopKind: z.custom<StopKind>((value) => typeof value === "string"),
-    usage: usageSchema,
+    untold: usageSchema,
   }),
 )
 

@@ -2,13 +2,14 @@ import { RoutedAgent } from "../../core/index.ts"
 import type { ChatItem } from "../messages/index.ts"
 import { GroupChatMessage } from "./group-chat-messages.ts"
 
-/** Takes what a run tells; resolves when the reader has room for more. */
-export type TakeItem = (item: ChatItem, signal: AbortSignal) => Promise<void>
+/** Takes what a run tells; a promise resolves when the reader has room for more. */
+export type TakeItem = (item: ChatItem) => Promise<void> | undefined
 
 /** Where the team's members tell what happens. */
 export class OutputAgent extends RoutedAgent {
   constructor(take: TakeItem) {
     super("Gives what a team tells to whoever reads its stream.")
-    this.on(GroupChatMessage, async ({ message }, { signal }) => take(message, signal))
+    // Its signal is not looked at, because that costs more than all the rest; the run has one.
+    this.on(GroupChatMessage, ({ message }) => take(message))
   }
 }

@@ -18,6 +18,8 @@ const teamStateSchema = z.strictObject({
   told: z.record(z.string(), z.int().nonnegative()),
   /** The ids of the task of a run that has not come to its end. */
   asked: z.array(z.string()),
+  /** Whose turn was not heard: they are told the same again. */
+  unheard: z.array(z.string()),
   turns: z.int().nonnegative(),
   policy: jsonObject,
   condition: jsonObject.nullable(),
@@ -37,6 +39,10 @@ export function readTeamState(team: string, participants: readonly string[], sta
     throw invalid(
       `The state is of the participants ${saved.join(", ")}, and the team has ${participants.join(", ")}.`,
     )
+  }
+  const { told, said } = data
+  if (participants.some((name) => (told[name] ?? Number.POSITIVE_INFINITY) > said.length)) {
+    throw invalid("This is no state of a team: it does not say how much each participant has heard.")
   }
   return data
 }

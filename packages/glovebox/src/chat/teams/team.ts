@@ -8,7 +8,7 @@ export interface Team extends TaskRunner, AsyncDisposable {
   /** Holds the run after the turns that are under way, and tells the agents. */
   pause(): Promise<void>
   resume(): Promise<void>
-  /** A checkpoint. While it runs it is taken between two turns, and the run goes on after it. */
+  /** A checkpoint. While it runs, or is paused, it is taken when the turns under way have ended; the run goes on after it. */
   saveState(): Promise<JsonObject>
   /** Restores all of it, or nothing. Not while it runs. */
   loadState(state: JsonObject): Promise<void>

@@ -1,17 +1,20 @@
 import { abortable } from "../../internal/abortable.ts"
 
-/** Lets a run rest between two turns: while somebody holds it, no turn begins. */
+/** Lets a team rest between two turns: while somebody holds it, no turn begins. */
 export class TurnGate {
   readonly #holds = new Set<object>()
+  readonly #waiting = new Map<object, () => void>()
+  #checkpoints = 0
   #isAtRest = true
-  #wake: (() => void)[] = []
 
   get isHeld(): boolean {
     return this.#holds.size > 0
   }
 
-  /** A run begins, and is not at rest from now on. */
-  enter(): void {
+  /** Something begins that changes the team, which is not at rest from now on; a checkpoint is waited for. */
+  async enter(signal?: AbortSignal): Promise<void> {
+    // Asked again after each wait: another one may have begun meanwhile.
+    while (this.#checkpoints > 0) await this.#until(() => this.#checkpoints === 0, signal)
     this.#isAtRest = false
   }
 
@@ -22,13 +25,14 @@ export class TurnGate {
 
   /** Called by a run between two turns: waits while it is held. */
   async pass(signal: AbortSignal): Promise<void> {
-    while (this.isHeld) {
-      this.#isAtRest = true
-      const change = this.#changed()
-      this.#notify()
-      await abortable(change, signal)
+    if (!this.isHeld) return
+    this.#isAtRest = true
+    this.#notify()
+    try {
+      await this.#until(() => !this.isHeld, signal)
+    } finally {
+      this.#isAtRest = false
     }
-    this.#isAtRest = false
   }
 
   /** Holds the gate until the result is called; it may be called twice. */
@@ -41,24 +45,39 @@ export class TurnGate {
     }
   }
 
-  /** Resolves when the gate is held or let go, or the run comes to rest. */
-  async #changed(): Promise<void> {
-    await new Promise<void>((resolve) => this.#wake.push(resolve))
-  }
-
   /** Resolves once somebody holds the gate. */
-  async held(): Promise<void> {
-    while (!this.isHeld) await this.#changed()
+  async held(signal: AbortSignal): Promise<void> {
+    await this.#until(() => this.isHeld, signal)
   }
 
-  /** Resolves when no turn is under way; only of use to whoever holds the gate. */
-  async atRest(): Promise<void> {
-    while (!this.#isAtRest) await this.#changed()
+  /** Does something while nothing changes the team: as soon as no turn is under way. */
+  async checkpoint<T>(task: () => Promise<T>): Promise<T> {
+    const release = this.hold()
+    this.#checkpoints += 1
+    try {
+      await this.#until(() => this.#isAtRest)
+      return await task()
+    } finally {
+      this.#checkpoints -= 1
+      release()
+    }
+  }
+
+  async #until(isSo: () => boolean, signal?: AbortSignal): Promise<void> {
+    while (!isSo()) {
+      const key = {}
+      const change = new Promise<void>((resolve) => this.#waiting.set(key, resolve))
+      try {
+        await abortable(change, signal)
+      } finally {
+        // Whoever waits no more is not kept.
+        this.#waiting.delete(key)
+      }
+    }
   }
 
   #notify(): void {
-    const wake = this.#wake
-    this.#wake = []
-    for (const resolve of wake) resolve()
+    for (const wake of this.#waiting.values()) wake()
+    this.#waiting.clear()
   }
 }

@@ -227,12 +227,67 @@ describe("AgentTool", () => {
       const second = shared.run({ task: "two" })
       controller.abort(new Error("enough"))
       await expect(first).rejects.toThrow("enough")
-      await vi.advanceTimersByTimeAsync(5_000)
+      await vi.advanceTimersByTimeAsync(10_000)
       expect(await second).toMatchObject({ isError: true })
-      expect(await textOf(second)).toContain("at work already")
+      expect(await textOf(second)).toContain("still works on a turn that was cancelled")
     } finally {
       vi.useRealTimers()
     }
+  })
+
+  it("lets a reset that was cut off end before the next call", async () => {
+    const [began, held] = [gate(), gate()]
+    let resets = 0
+    class SlowToReset extends Diary {
+      override async onReset(): Promise<void> {
+        resets += 1
+        if (resets === 1) {
+          began.open()
+          await held.promise
+        }
+        await super.onReset()
+      }
+    }
+    const diary = new AgentTool({ agent: new SlowToReset() })
+    const controller = new AbortController()
+    const first = diary.run({ task: "one" }, { signal: controller.signal })
+    await began.promise
+    controller.abort(new Error("enough"))
+    await expect(first).rejects.toThrow("enough")
+    const second = diary.run({ task: "two" })
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(resets).toBe(1)
+    held.open()
+    expect(await textOf(second)).toBe("diary: two")
+  })
+
+  it("refuses a task that its agent gives to itself, at any depth, instead of waiting for ever", async () => {
+    const tools: AgentTool[] = []
+    const [a, b] = ["a", "b"].map((name, index) => {
+      const agent = new ScriptedAgent(name, async ({ signal }) => {
+        const other = tools[1 - index]
+        return other ? textOf(other.run({ task: "yours" }, { signal })) : ""
+      })
+      tools.push(new AgentTool({ agent }))
+      return agent
+    })
+    expect(await textOf(tools[0]?.run({ task: "go" }) as ReturnType<Tool["run"]>)).toMatch(
+      /^a: b: a works on the task that this is a part of/,
+    )
+    expect([a?.heard, b?.heard]).toEqual([[["go"]], [["yours"]]])
+  })
+
+  it("does not reset an agent that somebody else runs", async () => {
+    const began = gate()
+    const agent = new ScriptedAgent("helper", untilAborted(began.open))
+    const shared = new AgentTool({ agent })
+    const controller = new AbortController()
+    const run = agent.run("long", { signal: controller.signal })
+    await began.promise
+    expect(await shared.run({ task: "short" })).toMatchObject({ isError: true })
+    expect(agent.calls).toEqual([])
+    controller.abort(new Error("enough"))
+    await expect(run).rejects.toThrow("enough")
   })
 
   it("ends the agent's turn when its stream is left, and closes an agent that was made", async () => {

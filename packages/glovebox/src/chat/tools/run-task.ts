@@ -1,4 +1,5 @@
 import { abortable } from "../../internal/abortable.ts"
+import { atMost } from "../../internal/at-most.ts"
 import {
   type ChatItem,
   type ChatMessage,
@@ -8,16 +9,13 @@ import {
   toModelText,
 } from "../messages/index.ts"
 import { hiddenUsage } from "../task/index.ts"
-import type { BorrowedRunner, RunnerSource } from "./runner-source.ts"
+import { type BorrowedRunner, LEFTOVER_MS, type RunnerSource } from "./runner-source.ts"
 
 export interface RunTaskOptions {
   readonly signal: AbortSignal
   /** Only the last message is the result. */
   readonly isLastOnly: boolean
 }
-
-// How long a run that was cancelled may keep others waiting.
-const LEFTOVER_MS = 5_000
 
 /** Has a task done: yields what is said and done for it, and returns what the caller's model is told. */
 export async function* runTask(
@@ -31,7 +29,10 @@ export async function* runTask(
   const items: ChatItem[] = []
   try {
     for (;;) {
-      const next = await abortable(stream.next(), signal)
+      const next = await abortable(
+        borrowed.within(() => stream.next()),
+        signal,
+      )
       if (next.done === true) {
         const modelsUsage = hiddenUsage(next.value.usage, items)
         // The calls of a team itself, such as those that chose speakers, are told of nowhere else.
@@ -57,16 +58,8 @@ async function endRun(
   stream: AsyncGenerator<unknown, unknown, undefined>,
   borrowed: BorrowedRunner,
 ): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, LEFTOVER_MS)
-  })
-  try {
-    await Promise.race([stream.return(undefined).catch(() => {}), late])
-  } finally {
-    clearTimeout(timer)
-    await borrowed.giveBack()
-  }
+  await atMost(stream.return(undefined), LEFTOVER_MS)
+  await borrowed.giveBack()
 }
 
 function resultText(name: string, messages: readonly ChatMessage[], isLastOnly: boolean): string {

@@ -1,7 +1,10 @@
+import { AsyncLocalStorage } from "node:async_hooks"
 import { GloveboxError, type JsonObject } from "../../core/index.ts"
 import { warningLogger } from "../../core/logger.ts"
 import { abortable } from "../../internal/abortable.ts"
+import { atMost } from "../../internal/at-most.ts"
 import { Slots } from "../../internal/slots.ts"
+import { BaseChatAgent } from "../agents/base-chat-agent.ts"
 import type { ChatAgent } from "../agents/chat-agent.ts"
 import type { TaskRunner } from "../task/index.ts"
 import { isChatAgent } from "../teams/participant.ts"
@@ -12,8 +15,13 @@ export type Runner = ChatAgent | Team
 /** Whether each call begins anew, or with what the calls before left. */
 export type RunnerState = "fresh" | "kept"
 
+/** How long what was cancelled may keep others waiting. */
+export const LEFTOVER_MS = 5_000
+
 export interface BorrowedRunner {
   readonly runner: TaskRunner
+  /** Does a part of the task, from which it is known who works on it. */
+  within<Result>(work: () => Result): Result
   giveBack(): Promise<void>
 }
 
@@ -21,6 +29,9 @@ export interface BorrowedRunner {
 export interface RunnerSource {
   borrow(signal: AbortSignal): Promise<BorrowedRunner>
 }
+
+// The runners that are at work for whoever asks: to wait for one of them would be for ever.
+const atWork = new AsyncLocalStorage<readonly Runner[]>()
 
 /** One for all calls, which wait for each other; a fresh one has the state that it had when the tool was made. */
 export function sharedRunner(runner: Runner, state: RunnerState): RunnerSource {
@@ -30,14 +41,19 @@ export function sharedRunner(runner: Runner, state: RunnerState): RunnerSource {
   initial?.catch(() => {})
   return {
     async borrow(signal) {
+      const above = atWork.getStore() ?? []
+      if (above.includes(runner)) throw ownTask(runner)
       const free = await place.take(signal)
+      const ready = initial ? startOver(runner, initial, signal) : Promise.resolve()
       try {
-        if (initial) await abortable(startOver(runner, await abortable(initial, signal), signal), signal)
+        await abortable(ready, signal)
       } catch (error) {
-        free()
+        // A reset that is under way must not come into the next call.
+        void atMost(ready, LEFTOVER_MS).then(free)
         throw error
       }
-      return { runner, giveBack: async () => free() }
+      const chain = [...above, runner]
+      return { runner, within: (work) => atWork.run(chain, work), giveBack: async () => free() }
     },
   }
 }
@@ -51,7 +67,7 @@ export function madeRunner(what: string, make: () => Runner | Promise<Runner>): 
         const runner = await abortable(making, signal)
         const made: unknown = runner
         if (typeof made === "object" && made !== null && "runStream" in made) {
-          return { runner, giveBack: async () => close(runner) }
+          return { runner, within: (work) => work(), giveBack: async () => close(runner) }
         }
       } catch (error) {
         // One that comes too late ends unused.
@@ -77,8 +93,18 @@ async function stateOf(runner: Runner): Promise<JsonObject> {
 }
 
 // Both: what an agent does not tell in its state, it may still forget.
-async function startOver(runner: Runner, state: JsonObject, signal: AbortSignal): Promise<void> {
+async function startOver(runner: Runner, initial: Promise<JsonObject>, signal: AbortSignal): Promise<void> {
+  const state = await initial
+  // An agent that somebody else runs would lose what it works on; a team looks itself.
+  if (runner instanceof BaseChatAgent) await runner.whenIdle(signal)
   if (isChatAgent(runner)) await runner.onReset({ signal })
   else await runner.reset()
   await runner.loadState(state)
+}
+
+function ownTask({ name }: Runner): GloveboxError {
+  return new GloveboxError(
+    "RUN_ACTIVE",
+    `${name} works on the task that this is a part of, and cannot take another before it ends. Give it to somebody else.`,
+  )
 }

@@ -114,7 +114,7 @@ export class ChatLoop implements AsyncDisposable {
 
   async #command(line: string, session: ChatSession): Promise<void> {
     const { output } = this.#at
-    const [, name, argument] = /^\/(\S*)\s*(.*)$/.exec(line) ?? []
+    const [, name = "", argument = ""] = /^\/(\S*)\s*(.*)$/.exec(line) ?? []
     switch (name) {
       case "help":
         output.print(HELP)
@@ -129,10 +129,10 @@ export class ChatLoop implements AsyncDisposable {
         output.note("what was said is forgotten")
         break
       case "save":
-        await save(argument ?? "", session, this.#at)
+        await save(argument, session, this.#at)
         break
       default:
-        output.note(`there is no /${name ?? ""}; /help lists what there is`)
+        output.note(`there is no /${name}; /help lists what there is`)
     }
   }
 

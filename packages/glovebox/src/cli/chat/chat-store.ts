@@ -15,7 +15,7 @@ const savedSchema = z.object({
   model: z.string(),
   /** How its model runs code: a conversation of one kind is not understood by the other. */
   kind: z.enum(["tools", "fences"]),
-  turns: z.array(z.object({ task: z.string(), answer: z.string() })),
+  turns: z.array(z.object({ task: z.string(), answer: z.string() })).readonly(),
   state: z.record(z.string(), z.json()),
 })
 
@@ -50,8 +50,7 @@ export class ChatStore {
     })
     if (text === undefined) return undefined
     try {
-      const saved = savedSchema.parse(JSON.parse(text))
-      return { ...saved, state: saved.state as JsonObject }
+      return savedSchema.parse(JSON.parse(text))
     } catch (cause) {
       throw new GloveboxError(
         "STATE_INVALID",

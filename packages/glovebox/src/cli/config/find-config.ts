@@ -4,7 +4,7 @@ import { homedir } from "node:os"
 import { dirname, join, resolve } from "node:path"
 import { GloveboxError } from "../../core/index.ts"
 
-export const CONFIG_NAMES = ["glovebox.config.yaml", "glovebox.config.yml", "glovebox.config.json"] as const
+const CONFIG_NAMES = ["glovebox.config.yaml", "glovebox.config.yml", "glovebox.config.json"] as const
 
 /**
  * The configuration of a folder: in it, or above it up to the repository's or the home folder. Elsewhere nothing above

@@ -1,4 +1,4 @@
-import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
@@ -53,6 +53,19 @@ describe("parseConfig", () => {
     })
     expect(parseConfig(JSON.stringify(config), "c.json")).toEqual(config)
     expect(parseConfig("", "c.yaml")).toEqual({})
+  })
+
+  it("reads what the documentation shows", async () => {
+    const page = await readFile(new URL("../../../../../docs/cli.md", import.meta.url), "utf8")
+    const [, shown = ""] = /```yaml\n(model:[^]*?)```/.exec(page) ?? []
+    expect(Object.keys(parseConfig(shown, "cli.md"))).toEqual([
+      "model",
+      "sandbox",
+      "policy",
+      "approve",
+      "max_turns",
+      "system_message",
+    ])
   })
 
   it.each([

@@ -19,11 +19,14 @@ export interface DemoPrograms {
 }
 
 export async function readDemoPrograms(): Promise<DemoPrograms> {
-  const read = async (name: string): Promise<string> => readFile(new URL(name, FOLDER), "utf8")
   const [first, second, upload] = await Promise.all([
     read("first-attempt.py"),
     read("second-attempt.py"),
     read("upload.py"),
   ])
   return { first, second, upload: (url) => upload.replace('"URL"', JSON.stringify(url)) }
+}
+
+async function read(name: string): Promise<string> {
+  return readFile(new URL(name, FOLDER), "utf8")
 }

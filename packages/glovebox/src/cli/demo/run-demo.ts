@@ -22,7 +22,7 @@ export async function runDemo(options: RunOptions, at: At): Promise<void> {
   if (isShown) {
     output.print("A demonstration: a scripted model, not a real one, plays an analyst.")
     output.print(
-      "The code it writes is real, and what you see it do it really does, in the sandbox of this machine.\n",
+      "The code it writes is real, and really runs, in the sandbox of this machine, which denies all.\n",
     )
   }
   await using client = demoModel(await readDemoPrograms())

@@ -1,9 +1,7 @@
-import { once } from "node:events"
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
 import { describe, expect, it } from "vitest"
 import { expectFailure } from "../../core/expect-failure.test-kit.ts"
 import { parseConfig, type Config } from "../config/load-config.ts"
+import { type JsonServer, serveJson } from "../json-server.test-kit.ts"
 import { type ModelChoice, chooseModel } from "./choose-model.ts"
 import { openModel } from "./open-model.ts"
 
@@ -24,37 +22,14 @@ async function choose(
   return chooseModel({ model, config: given, env: { ...NOTHING, ...env }, signal })
 }
 
-/** A server that answers by path. */
-async function serve(
-  answers: Readonly<Record<string, (body: string) => unknown>>,
-): Promise<AsyncDisposable & { url: string }> {
-  const server = createServer(async (request, response) => {
-    let body = ""
-    for await (const text of request) body += String(text)
-    const answer = answers[request.url ?? ""]
-    if (answer) response.end(JSON.stringify(answer(body)))
-    else response.writeHead(404).end()
-  })
-  server.listen(0, "127.0.0.1")
-  await once(server, "listening")
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async [Symbol.asyncDispose]() {
-      server.close()
-      server.closeAllConnections()
-      await once(server, "close")
-    },
-  }
-}
-
 const CAPABILITIES: Readonly<Record<string, readonly string[]>> = {
   "nomic-embed-text:latest": ["embedding"],
   "tiny:1b": ["completion"],
   "llama3.2:latest": ["completion", "tools", "vision"],
 }
 
-const ollama = async (): Promise<AsyncDisposable & { url: string }> =>
-  serve({
+const ollama = async (): Promise<JsonServer> =>
+  serveJson({
     "/api/tags": () => ({ models: Object.keys(CAPABILITIES).map((name) => ({ name })) }),
     "/api/show": (body) => ({ capabilities: CAPABILITIES[(JSON.parse(body) as { model: string }).model] }),
   })
@@ -114,11 +89,11 @@ describe("chooseModel", () => {
   })
 
   it("asks the server of OPENAI_BASE_URL what it has", async () => {
-    await using server = await serve({ "/v1/models": () => ({ data: [{ id: "served-model" }] }) })
+    await using server = await serveJson({ "/v1/models": () => ({ data: [{ id: "served-model" }] }) })
     const env = { OPENAI_BASE_URL: `${server.url}/v1` }
     expect(await choose(undefined, env)).toMatchObject({ provider: "openai", name: "served-model" })
     expect(await choose("any-name", env)).toMatchObject({ provider: "openai", name: "any-name" })
-    await using silent = await serve({})
+    await using silent = await serveJson({})
     await expect(choose(undefined, { OPENAI_BASE_URL: silent.url })).rejects.toThrow(
       /does not say which models it has\. Name one: --model openai/,
     )

@@ -75,7 +75,7 @@ function connect(model: ConfigModel, because: string, { config, env }: ChooseMod
       `The variable ${variable}, which ${config.file ?? "the configuration"} names for the key of ${provider}, is not set.`,
     )
   }
-  return { provider, name, baseURL, apiKey, options: options as JsonObject, because }
+  return { provider, name, baseURL, apiKey, options, because }
 }
 
 async function fromEnvironment({ env, signal }: ChooseModelOptions): Promise<ModelChoice | undefined> {

@@ -2,12 +2,12 @@ import { type ChatMessage, isChatMessage, toText } from "../../chat/messages/ind
 import type { StopKind, TaskResult } from "../../chat/task/index.ts"
 import { EXIT_FAILED } from "../command-failure.ts"
 
-export const EXIT_CAPPED = 3
+const EXIT_CAPPED = 3
 
 const CAPS: ReadonlySet<StopKind> = new Set(["tool-rounds", "tool-calls", "tokens", "time", "max-turns"])
 
 /** What was said last: the answer. */
-export function answerOf({ messages }: TaskResult): ChatMessage | undefined {
+function answerOf({ messages }: TaskResult): ChatMessage | undefined {
   const last = messages.at(-1)
   return last && isChatMessage(last) ? last : undefined
 }

@@ -1,5 +1,4 @@
-import type { Tier } from "../../policy/index.ts"
-import type { SandboxPolicy } from "../../policy/index.ts"
+import type { SandboxPolicy, Tier } from "../../policy/index.ts"
 import { describeSandbox } from "../mcp-sandbox.ts"
 
 export interface JobPromptOptions {
@@ -30,7 +29,7 @@ export function toolPrompt(options: JobPromptOptions): string {
 
 /** What a model without tools is told: it writes code between fences, and somebody runs it. */
 export function fencePrompt(options: JobPromptOptions): string {
-  const [language = "python"] = languagesFor(options.sandbox)
+  const [language] = languagesFor(options.sandbox)
   return [
     ...about(options),
     `To run code, write one fenced block that begins with \`\`\`${language} and has one whole program for the task. Then stop: it is run, and you are shown what it printed. If it failed, write all of it again, corrected; if it ended well, you are asked for the answer.`,

@@ -67,6 +67,8 @@ export function nodeCommand({ policy, isolation, isWaiting, library }: NodeComma
       `--max-old-space-size=${AGENT_HEAP_MIB + Math.ceil(heapBytes / 1024 ** 2)}`,
       "--disallow-code-generation-from-strings",
       "--no-addons",
+      // Functions of the interpreters that never run need no look; the files are the package's own.
+      "--wasm-lazy-validation",
       "--no-warnings",
       permissionFlag(),
       "--allow-worker",

@@ -49,7 +49,8 @@ function endOf({ termination, blocks }: CodeResult, limits: Limits | undefined):
         `It was ended because it printed far too much: ${LIMITS.output(limits)}. Write to a file instead.`,
       ]
     default:
-      return termination satisfies never
+      // Executors may be anybody's.
+      return [`It ended by ${String(termination satisfies never)}.`]
   }
 }
 

@@ -18,7 +18,7 @@ import {
   optionsFromConfig,
 } from "./assistant-config.ts"
 import type { AssistantAgentOptions } from "./assistant-options.ts"
-import { loadAssistantState, saveAssistantState } from "./assistant-state.ts"
+import { type LastTurn, loadAssistantState, saveAssistantState } from "./assistant-state.ts"
 import { type Answer, AssistantTurn } from "./assistant-turn.ts"
 import { type AssistantSettings, readAssistantOptions } from "./read-assistant-options.ts"
 import { TurnClock } from "./turn-clock.ts"
@@ -49,8 +49,7 @@ export class AssistantAgent extends BaseChatAgent implements Component {
   })
 
   readonly #settings: AssistantSettings
-  /** Messages of a turn that did not end: they are in the conversation already, and may come again. */
-  #unfinished = new Set<string>()
+  #lastTurn: LastTurn = { messages: new Set(), isOver: true }
   #isBusy = false
   #owned: readonly AsyncDisposable[] = []
 
@@ -74,7 +73,8 @@ export class AssistantAgent extends BaseChatAgent implements Component {
     return this.#settings.modelContext
   }
 
-  override async *onMessagesStream(messages: readonly ChatMessage[], { signal }: TurnOptions): TurnStream {
+  override async *onMessagesStream(messages: readonly ChatMessage[], options: TurnOptions): TurnStream {
+    const { signal, isRetry = false } = options
     signal.throwIfAborted()
     this.#begin()
     const { name, turnTimeout } = this.#settings
@@ -83,7 +83,7 @@ export class AssistantAgent extends BaseChatAgent implements Component {
     const inner: ChatItem[] = []
     let isOver = false
     try {
-      await this.#take(messages)
+      await this.#take(messages, isRetry)
       let answer: Answer | undefined
       while (!answer) {
         const next = await turn.next()
@@ -96,7 +96,7 @@ export class AssistantAgent extends BaseChatAgent implements Component {
       // Over now, and not when somebody asks for what comes after the response.
       isOver = true
       clock.stop()
-      this.#unfinished.clear()
+      this.#lastTurn.isOver = true
       this.#isBusy = false
       const { chatMessage, stopKind, stopReason } = answer
       const last = response(chatMessage, inner, { stopKind, stopReason })
@@ -116,20 +116,20 @@ export class AssistantAgent extends BaseChatAgent implements Component {
     this.#begin()
     try {
       await this.#settings.modelContext.clear()
-      this.#unfinished.clear()
+      this.#lastTurn = { messages: new Set(), isOver: true }
     } finally {
       this.#isBusy = false
     }
   }
 
   override async saveState(): Promise<JsonObject> {
-    return saveAssistantState(this.#settings, this.#unfinished)
+    return saveAssistantState(this.#settings, this.#lastTurn)
   }
 
   override async loadState(state: JsonObject): Promise<void> {
     this.#begin()
     try {
-      this.#unfinished = new Set(await loadAssistantState(this.#settings, state))
+      this.#lastTurn = await loadAssistantState(this.#settings, state)
     } finally {
       this.#isBusy = false
     }
@@ -148,13 +148,16 @@ export class AssistantAgent extends BaseChatAgent implements Component {
     })
   }
 
-  async #take(messages: readonly ChatMessage[]): Promise<void> {
+  async #take(messages: readonly ChatMessage[], isRetry: boolean): Promise<void> {
     const { modelContext } = this.#settings
+    if (this.#lastTurn.isOver && !isRetry) this.#lastTurn.messages = new Set()
+    const taken = this.#lastTurn.messages
+    this.#lastTurn.isOver = false
     for (const message of messages) {
-      if (this.#unfinished.has(message.id)) continue
+      if (taken.has(message.id)) continue
       const before = message.type === "HandoffMessage" ? message.context : []
       for (const each of [...before, toModelMessage(message)]) await modelContext.addMessage(each)
-      this.#unfinished.add(message.id)
+      taken.add(message.id)
     }
   }
 

@@ -10,17 +10,23 @@ const schema = z.strictObject({
   version: z.literal(1),
   /** The conversation. */
   llmContext: state,
-  /** Messages of a turn that did not end, which are in the conversation already. */
-  unfinished: z.array(z.string()),
+  lastTurn: z.strictObject({ messages: z.array(z.string()), isOver: z.boolean() }),
   /** What the tools keep, and the workbenches in their order. */
   tools: state,
   workbenches: z.array(state),
 })
 
+/** The turn that an agent had last: its messages are in the conversation, and may come again if it did not end or was not heard. */
+export interface LastTurn {
+  /** Their ids. */
+  messages: Set<string>
+  isOver: boolean
+}
+
 /** What an agent keeps, as data. */
 export async function saveAssistantState(
   { modelContext, toolbox, workbenches }: AssistantSettings,
-  unfinished: Iterable<string>,
+  { messages, isOver }: LastTurn,
 ): Promise<JsonObject> {
   const states: JsonObject[] = []
   for (const workbench of workbenches) states.push(await workbench.saveState())
@@ -28,17 +34,17 @@ export async function saveAssistantState(
     type: "AssistantAgentState",
     version: 1,
     llmContext: await modelContext.saveState(),
-    unfinished: [...unfinished],
+    lastTurn: { messages: [...messages], isOver },
     tools: await toolbox.saveState(),
     workbenches: states,
   }
 }
 
-/** Restores it, and gives the ids of the messages of the unfinished turn. */
+/** Restores it, and gives the turn that was the last. */
 export async function loadAssistantState(
   { name, modelContext, toolbox, workbenches }: AssistantSettings,
   saved: JsonObject,
-): Promise<readonly string[]> {
+): Promise<LastTurn> {
   const { data, error } = schema.safeParse(saved)
   if (error) throw invalid(`This is no state of ${name}, an AssistantAgent: ${formatIssues(error.issues)}`)
   if (data.workbenches.length !== workbenches.length) {
@@ -51,7 +57,8 @@ export async function loadAssistantState(
     await workbench.loadState(data.workbenches[index] ?? {})
   }
   await modelContext.loadState(data.llmContext)
-  return data.unfinished
+  const { messages, isOver } = data.lastTurn
+  return { messages: new Set(messages), isOver }
 }
 
 function invalid(message: string): GloveboxError {

@@ -39,15 +39,6 @@ export class AssistantTurn {
   }
 
   async *run(): AsyncGenerator<ChatItem, Answer, undefined> {
-    try {
-      return yield* this.#loop()
-    } catch (error) {
-      if (this.#clock.isTimeout(error)) return this.#summary("time")
-      throw error
-    }
-  }
-
-  async *#loop(): AsyncGenerator<ChatItem, Answer, undefined> {
     const context: RoundContext = {
       settings: this.#settings,
       clock: this.#clock,
@@ -55,13 +46,20 @@ export class AssistantTurn {
       talk: this.#talk,
       records: this.#records,
     }
-    for (;;) {
-      const said = yield* this.#talk.ask()
-      const { content } = said.result
-      if (typeof content === "string") return { chatMessage: yield* this.#answer(said, content) }
-      const { handoff, cap } = yield* runRound({ ...said, calls: content }, context)
-      if (handoff) return { chatMessage: handoff }
-      if (cap !== undefined || this.#settings.toolLoop === "single-round") return yield* this.#conclude(cap)
+    try {
+      for (;;) {
+        const said = yield* this.#talk.ask()
+        const { content } = said.result
+        if (typeof content === "string") return { chatMessage: yield* this.#answer(said, content) }
+        const { handoff, cap } = yield* runRound({ ...said, calls: content }, context)
+        if (handoff) return { chatMessage: handoff }
+        if (cap !== undefined || this.#settings.toolLoop === "single-round") {
+          return yield* this.#conclude(cap)
+        }
+      }
+    } catch (error) {
+      if (this.#clock.isTimeout(error)) return this.#summary("time")
+      throw error
     }
   }
 
@@ -77,8 +75,12 @@ export class AssistantTurn {
 
   /** Makes the model's words the answer. */
   async *#answer(said: Said, text: string): AsyncGenerator<ChatItem, ChatMessage, undefined> {
-    const { name, modelContext, output } = this.#settings
-    if (output) return yield* this.#structured(said, text, output)
+    const { output } = this.#settings
+    return output ? yield* this.#structured(said, text, output) : this.#words(said, text)
+  }
+
+  async #words(said: Said, text: string): Promise<ChatMessage> {
+    const { name, modelContext } = this.#settings
     await modelContext.addMessage(assistantMessage(said.result, name))
     return TextMessage({ content: text, ...this.#fields(said) })
   }

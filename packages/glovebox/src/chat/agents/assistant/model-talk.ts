@@ -12,7 +12,7 @@ import {
 } from "../../messages/index.ts"
 import { NO_USAGE, addUsage } from "../../task/index.ts"
 import type { AssistantSettings } from "./read-assistant-options.ts"
-import { type ToolTable, listTools } from "./tool-table.ts"
+import { NO_TOOLS, type ToolTable, listTools } from "./tool-table.ts"
 import type { TurnBudget } from "./turn-budget.ts"
 import { withoutImages } from "./without-images.ts"
 
@@ -48,7 +48,7 @@ export class ModelTalk {
 
   /** What the model could call when it was asked last. */
   get table(): ToolTable {
-    return this.#table ?? { schemas: [], owners: new Map() }
+    return this.#table ?? NO_TOOLS
   }
 
   /** What was used since the last time this was asked: each use is told with exactly one message or event. */
@@ -59,18 +59,27 @@ export class ModelTalk {
   }
 
   async *ask({ withTools = true, request }: AskOptions = {}): AsyncGenerator<ChatItem, Said, undefined> {
-    const { name, modelClient, output } = this.#settings
+    const { name, modelClient, modelClientStream, output } = this.#settings
     this.#signal.throwIfAborted()
     if (withTools || !this.#table) this.#table = await listTools(this.#settings, this.#signal)
-    const asked = request ?? (yield* this.#request())
+    const remembered: MemoryContent[] = []
+    const asked = request ?? (await this.#request(remembered))
+    if (remembered.length > 0 && !this.#hasRemembered) {
+      this.#hasRemembered = true
+      yield MemoryQueryEvent({ content: remembered, source: name })
+    }
     const messages = modelClient.modelInfo.vision ? asked : withoutImages(asked)
     const { schemas } = this.#table
     const id = randomUUID()
-    const given = yield* this.#send(messages, id, {
+    const options: CreateOptions = {
       ...(schemas.length === 0 ? {} : { tools: schemas, toolChoice: withTools ? "auto" : "none" }),
       ...(output ? { jsonOutput: output.schema } : {}),
       signal: this.#signal,
-    })
+    }
+    this.#signal.throwIfAborted()
+    const given = modelClientStream
+      ? yield* this.#stream(messages, id, options)
+      : checkResult(await abortable(modelClient.create(messages, options), this.#signal))
     // No calls at all are no wish to call something.
     const result = given.content.length === 0 ? { ...given, content: "" } : given
     // Nobody was asked for an answer that was stored.
@@ -85,33 +94,26 @@ export class ModelTalk {
     return { id, result, request: asked }
   }
 
-  async *#request(): AsyncGenerator<ChatItem, readonly LLMMessage[], undefined> {
-    const { name, systemMessage, modelContext, memory } = this.#settings
+  async #request(remembered: MemoryContent[]): Promise<readonly LLMMessage[]> {
+    const { systemMessage, modelContext, memory } = this.#settings
     const kept = await abortable(modelContext.getMessages(), this.#signal)
     let messages: readonly LLMMessage[] =
       systemMessage === undefined ? kept : [{ type: "SystemMessage", content: systemMessage }, ...kept]
-    const remembered: MemoryContent[] = []
     for (const each of memory) {
       const update = each.updateContext(messages, { signal: this.#signal })
       const { messages: updated, memories } = await abortable(update, this.#signal)
       messages = updated
       remembered.push(...memories)
     }
-    if (remembered.length > 0 && !this.#hasRemembered) {
-      this.#hasRemembered = true
-      yield MemoryQueryEvent({ content: remembered, source: name })
-    }
     return messages
   }
 
-  async *#send(
+  async *#stream(
     messages: readonly LLMMessage[],
     fullMessageId: string,
     options: CreateOptions,
   ): AsyncGenerator<ChatItem, CreateResult, undefined> {
-    const { name: source, modelClient, modelClientStream } = this.#settings
-    this.#signal.throwIfAborted()
-    if (!modelClientStream) return abortable(modelClient.create(messages, options), this.#signal)
+    const { name: source, modelClient } = this.#settings
     const stream = modelClient.createStream(messages, options)
     let isDone = false
     try {
@@ -130,11 +132,12 @@ export class ModelTalk {
 }
 
 function checkResult(value: unknown): CreateResult {
-  if (typeof value === "object" && value !== null && "content" in value && "usage" in value) {
+  const { content, usage } = (value ?? {}) as Partial<CreateResult>
+  if ((typeof content === "string" || Array.isArray(content)) && typeof usage === "object") {
     return value as CreateResult
   }
   throw new GloveboxError(
     "MODEL_RESPONSE_INVALID",
-    `The model client's stream gave ${describe(value)} where a text or a result was expected.`,
+    `The model client gave ${describe(value)} where a text or a result was expected.`,
   )
 }

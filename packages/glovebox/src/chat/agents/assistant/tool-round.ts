@@ -37,8 +37,9 @@ export async function* runRound(
   { settings, talk, budget, clock, records }: RoundContext,
 ): AsyncGenerator<ChatItem, RoundEnd, undefined> {
   const { name: source, handoffs, approve, parallelToolCalls: isParallel, metadata } = settings
-  const { calls } = said
-  yield ToolCallRequestEvent({ content: [...calls], source, modelsUsage: talk.claimUsage() })
+  // Each is one of its own, also where a model's client gives one object twice.
+  const calls = said.calls.map((call) => ({ ...call }))
+  yield ToolCallRequestEvent({ content: calls, source, modelsUsage: talk.claimUsage() })
 
   const { chosen, records: handoffRecords } = await readHandoffs(calls, handoffs)
   const others = calls.filter(({ name }) => !handoffs.has(name))

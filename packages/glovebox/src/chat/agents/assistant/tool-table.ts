@@ -11,13 +11,16 @@ export interface ToolTable {
   readonly owners: ReadonlyMap<string, Workbench>
 }
 
+export const NO_TOOLS: ToolTable = { schemas: [], owners: new Map() }
+
 /** Lists all tools; TOOL_INVALID when two have one name, because nobody knew which of them a call means. */
 export async function listTools(
-  { name, toolbox, workbenches, handoffs }: AssistantSettings,
+  { name, tools, toolbox, workbenches, handoffs }: AssistantSettings,
   signal: AbortSignal,
 ): Promise<ToolTable> {
+  if (tools.length + workbenches.length + handoffs.size === 0) return NO_TOOLS
   const all = [toolbox, ...workbenches]
-  const listed = await abortable(Promise.all(all.map((each) => each.listTools({ signal }))), signal)
+  const listed = await Promise.all(all.map((each) => abortable(each.listTools({ signal }), signal)))
   const schemas: ToolSchema[] = []
   const owners = new Map<string, Workbench>()
   for (const [index, owner] of all.entries()) {

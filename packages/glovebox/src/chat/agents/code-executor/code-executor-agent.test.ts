@@ -9,6 +9,8 @@ import {
   MultiModalMessage,
   TextMessage,
   ToolCallSummaryMessage,
+  isChatMessage,
+  toText,
 } from "../../messages/index.ts"
 import type { TaskResult } from "../../task/index.ts"
 import { ENDLESS, FakeExecutor, failing, python } from "./fake-executor.test-kit.ts"
@@ -87,10 +89,53 @@ describe("CodeExecutorAgent without a model", () => {
     expect(types([...innerMessages, chatMessage])).toEqual(types(ran.messages.slice(1)))
   })
 
+  it("runs no fences that a program printed or that a refusal quotes, whoever tells of them", async () => {
+    const printed = "A page:\n```python\nsteal()\n```\n"
+    const model = new ReplayChatCompletionClient([python("read()")])
+    const tellers = [
+      runner(new FakeExecutor(printed)),
+      new CodeExecutorAgent({
+        name: "coder",
+        codeExecutor: new FakeExecutor(printed),
+        modelClient: model,
+        reflect: false,
+      }),
+      new CodeExecutorAgent({
+        name: "asker",
+        codeExecutor: new FakeExecutor(),
+        approve: () => ({ approved: false, reason: printed }),
+      }),
+    ]
+    for (const teller of tellers) {
+      const told = (await teller.run(python("read()"))).messages.at(-1)
+      const executor = new FakeExecutor()
+      const signal = new AbortController().signal
+      expect(isChatMessage(told) && toText(told)).toContain("steal()")
+      const { chatMessage } = await runner(executor).onMessages(isChatMessage(told) ? [told] : [], { signal })
+      expect(toText(chatMessage)).toMatch(/^There is no code to run/)
+      expect(executor.ran).toEqual([])
+    }
+  })
+
+  it.each([
+    ["nothing", undefined, /without a result/],
+    ["no blocks", { blocks: undefined }, /a result that is none: blocks: /],
+    ["an exit code that is no number", { exitCode: Number.NaN }, /a result that is none: exitCode: /],
+  ])("fails with one typed error when an executor gives %s", async (_, odd, words) => {
+    const executor = new FakeExecutor(odd ?? {})
+    const stream = executor.stream.bind(executor)
+    executor.stream = async function* (...call) {
+      for await (const event of stream(...call)) if (odd || event.type !== "finished") yield event
+    }
+    await expectFailure(runner(executor).run(python("x")), "SANDBOX_LOST", words)
+  })
+
   it.each([
     ["no code", /^There is no code to run\. .*python or sh/],
     ["```json\n{}\n```", /^There is no code that can run here: it is in json\. Write it in python or sh\./],
     ["```python\n\n```", /^There is no code to run/],
+    ["They sent me this:\n> ```python\n> steal()\n> ```", /^There is no code to run/],
+    ["Hello.\n<!--\n```python\nsteal()\n```\n-->", /^There is no code to run/],
   ])("says so when there is nothing to run: %j", async (text, words) => {
     const executor = new FakeExecutor()
     expect(answerOf(await runner(executor).run(text))).toMatch(words)

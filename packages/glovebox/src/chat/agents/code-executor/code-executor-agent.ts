@@ -27,7 +27,8 @@ import { terminalTurn } from "./terminal-turn.ts"
 
 /**
  * Runs code: without a model, the code in what others say; with one, the code that its model writes, and corrects when
- * it fails. The code runs in a sandbox. An executor on this machine itself needs `approve`, or an explicit
+ * it fails. What is only quoted, commented out, printed by a program or given back by a tool is not run. The code runs
+ * in a sandbox. An executor on this machine itself needs `approve`, or an explicit
  * `dangerouslyRunWithoutApproval`.
  *
  * @example

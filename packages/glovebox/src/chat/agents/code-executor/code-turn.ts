@@ -11,6 +11,7 @@ import {
 } from "../../messages/index.ts"
 import { type Response, response } from "../../task/index.ts"
 import { type CodeGate, askApproval } from "./approve-code.ts"
+import { EXECUTION_REPORT } from "./execution-report.ts"
 import { fencedCode } from "./fenced-code.ts"
 import { type RunOutcome, runCode } from "./run-code.ts"
 
@@ -51,16 +52,15 @@ export class CodeTurn {
     return item
   }
 
-  reply(
-    content: string,
-    fields: Pick<TextMessage, "modelsUsage"> & Partial<Pick<TextMessage, "id" | "metadata">> = {},
-  ): Response {
+  /** The reply of a model. */
+  reply(content: string, fields: Pick<TextMessage, "id" | "modelsUsage">): Response {
     return response(TextMessage({ ...fields, content, source: this.#source }), this.#inner)
   }
 
-  /** The reply to code that was denied: whoever wrote it must not try again. */
-  replyDenied({ text }: CodeOutcome): Response {
-    return this.reply(text, { metadata: { approval: "denied" } })
+  /** The reply that tells what became of code; code that was denied must not be tried again. */
+  report({ kind, text }: Pick<CodeOutcome, "text"> & Partial<CodeOutcome>): Response {
+    const metadata = kind === "denied" ? { ...EXECUTION_REPORT, approval: "denied" } : EXECUTION_REPORT
+    return response(TextMessage({ content: text, source: this.#source, metadata }), this.#inner)
   }
 
   /** Tells of the code, has it approved, and runs it. */

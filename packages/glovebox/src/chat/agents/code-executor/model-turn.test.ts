@@ -280,6 +280,21 @@ describe("CodeExecutorAgent with a model", () => {
     ])
   })
 
+  it("is not held up by a model whose stream does not look at its signal", async () => {
+    const { agent, model } = coder(["x"], [], { modelClientStream: true })
+    const controller = new AbortController()
+    const reason = new Error("enough")
+    model.createStream = async function* () {
+      yield "a"
+      return new Promise<never>(() => {})
+    }
+    const turn = (async () => {
+      for await (const _ of agent.onMessagesStream([], { signal: controller.signal }))
+        controller.abort(reason)
+    })()
+    await expect(turn).rejects.toBe(reason)
+  })
+
   it("refuses an answer that is no text", async () => {
     const { agent } = coder([[{ id: "1", name: "f", arguments: "{}" }]], [])
     await expectFailure(agent.run("Go."), "MODEL_RESPONSE_INVALID", /coder was asked for text/)

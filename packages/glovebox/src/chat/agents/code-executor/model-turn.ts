@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto"
 import { GloveboxError } from "../../../core/index.ts"
 import type { CodeBlock, CodeExecutor } from "../../../executors/index.ts"
 import { abortable } from "../../../internal/abortable.ts"
+import { abortableStream } from "../../../internal/abortable-stream.ts"
 import {
   type ChatCompletionClient,
   type CreateResult,
@@ -61,10 +62,10 @@ export async function* modelTurn(
     if (blocks.length === 0) return yield* finish(setup, turn.reply(answer.text, usageOf(answer)))
     const isLast = attempt === maxRetries
     last = yield* runAnswer(turn, setup, { answer, blocks, attempt, isLast })
-    if (last.kind === "denied") return yield* finish(setup, turn.replyDenied(last))
+    if (last.kind === "denied") return yield* finish(setup, turn.report(last))
     if (last.kind === "succeeded") break
   }
-  if (!reflects) return yield* finish(setup, turn.reply(last?.text ?? ""))
+  if (!reflects && last) return yield* finish(setup, turn.report(last))
   const answer = yield* ask(turn, setup, [toModel(setup, REFLECT)])
   await conversation.add(assistantMessage(answer.result, setup.name))
   return yield* finish(setup, turn.reply(answer.text, usageOf(answer)))
@@ -124,7 +125,7 @@ async function* ask(
   signal.throwIfAborted()
   let result: CreateResult | undefined
   if (streams) {
-    for await (const piece of client.createStream(messages, { signal })) {
+    for await (const piece of abortableStream(client.createStream(messages, { signal }), { signal })) {
       if (typeof piece !== "string") result = piece
       else yield ModelClientStreamingChunkEvent({ source: name, content: piece, fullMessageId: id })
     }

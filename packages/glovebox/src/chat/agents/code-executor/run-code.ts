@@ -1,5 +1,8 @@
+import { z } from "zod"
 import { type ErrorCode, GloveboxError } from "../../../core/index.ts"
 import type { CodeBlock, CodeExecutor, CodeResult } from "../../../executors/index.ts"
+import { abortableStream } from "../../../internal/abortable-stream.ts"
+import { formatIssues } from "../../../internal/format-issues.ts"
 import { CodeOutputEvent } from "../../messages/index.ts"
 
 /** The result, or why the code cannot run as it is written: something that its writer can mend. */
@@ -7,6 +10,19 @@ export type RunOutcome = { readonly result: CodeResult } | { readonly refusal: s
 
 // Nothing has run then, and another sandbox is not needed, but other code.
 const REFUSALS = new Set<ErrorCode>(["LANGUAGE_UNKNOWN", "LANGUAGE_UNAVAILABLE", "CODE_FILE_REFUSED"])
+
+// As long as an engine takes to end a sandbox; after that it is left to its executor.
+const ENDING_MS = 4_000
+
+// Executors may be anybody's: what is read of a result, here and where it is told.
+const resultSchema = z.looseObject({
+  exitCode: z.number(),
+  output: z.string(),
+  termination: z.string(),
+  blocks: z.array(z.looseObject({})),
+  artifacts: z.array(z.looseObject({})),
+  sandbox: z.looseObject({ kind: z.string() }),
+})
 
 /** Runs the blocks in one call; yields what they print while they do. */
 export async function* runCode(
@@ -16,7 +32,8 @@ export async function* runCode(
 ): AsyncGenerator<CodeOutputEvent, RunOutcome, undefined> {
   let result: CodeResult | undefined
   try {
-    for await (const event of executor.stream(blocks, { signal })) {
+    const run = executor.stream(blocks, { signal })
+    for await (const event of abortableStream(run, { signal, graceMs: ENDING_MS })) {
       if (event.type === "finished") ({ result } = event)
       else if ((event.type === "stdout" || event.type === "stderr") && event.text !== "") {
         yield CodeOutputEvent({ source, content: event.text, stream: event.type, block: event.block })
@@ -26,6 +43,15 @@ export async function* runCode(
     if (GloveboxError.is(error) && REFUSALS.has(error.code)) return { refusal: error.message }
     throw error
   }
+  return { result: checkResult(result) }
+}
+
+function checkResult(result: CodeResult | undefined): CodeResult {
   if (!result) throw new GloveboxError("SANDBOX_LOST", "The run ended without a result.")
-  return { result }
+  const { error } = resultSchema.safeParse(result)
+  if (!error) return result
+  throw new GloveboxError(
+    "SANDBOX_LOST",
+    `The run ended with a result that is none: ${formatIssues(error.issues)}`,
+  )
 }

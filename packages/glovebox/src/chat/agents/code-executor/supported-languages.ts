@@ -28,7 +28,10 @@ export class SupportedLanguages {
    * fence with one of ours: beside such, it is most often an example of output.
    */
   find(texts: readonly string[]): FoundCode {
-    const fences = texts.map((text) => codeFences(text).filter(({ code }) => code.trim() !== ""))
+    // Who quotes code does not ask for it to be run.
+    const fences = texts.map((text) =>
+      codeFences(text, { quoted: false }).filter(({ code }) => code.trim() !== ""),
+    )
     return {
       blocks: fences.flatMap((blocks) => this.#choose(blocks)),
       passedOver: [...new Set(fences.flat().map(({ language }) => language))].filter(

@@ -2,6 +2,7 @@ import type { CodeExecutor } from "../../../executors/index.ts"
 import { type ChatMessage, toModelMessage, toText } from "../../messages/index.ts"
 import type { TurnStream } from "../chat-agent.ts"
 import type { CodeTurn } from "./code-turn.ts"
+import { isExecutionReport } from "./execution-report.ts"
 import { fencedCode } from "./fenced-code.ts"
 import type { FoundCode, SupportedLanguages } from "./supported-languages.ts"
 
@@ -19,7 +20,7 @@ export async function* terminalTurn(
   const found = languages.find(messages.filter(isWriting).map(toText))
   const { blocks } = found
   if (blocks.length === 0) {
-    const reply = turn.reply(nothingFound(found, languages))
+    const reply = turn.report({ text: nothingFound(found, languages) })
     yield reply
     return reply
   }
@@ -29,14 +30,14 @@ export async function* terminalTurn(
     retryAttempt: 0,
     messages: messages.map(toModelMessage),
   })
-  const reply = outcome.kind === "denied" ? turn.replyDenied(outcome) : turn.reply(outcome.text)
+  const reply = turn.report(outcome)
   yield reply
   return reply
 }
 
-// Fences in what tools gave back are data from anywhere, and nobody wrote them to be run.
-function isWriting({ type }: ChatMessage): boolean {
-  return type !== "ToolCallSummaryMessage"
+// Fences in what tools gave back and programs printed are data from anywhere, and nobody wrote them to be run.
+function isWriting(message: ChatMessage): boolean {
+  return message.type !== "ToolCallSummaryMessage" && !isExecutionReport(message)
 }
 
 function nothingFound({ passedOver }: FoundCode, { names }: SupportedLanguages): string {

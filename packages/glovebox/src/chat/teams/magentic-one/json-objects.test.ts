@@ -26,4 +26,12 @@ describe("findJsonObjects", () => {
   it("comes to an end with a text of nothing but braces", () => {
     expect(findJsonObjects("{".repeat(200_000)).objects).toEqual([])
   })
+
+  it("gives none where there are more than anybody would write", () => {
+    expect(findJsonObjects("{}".repeat(100)).objects).toHaveLength(100)
+    expect(findJsonObjects("{}".repeat(101))).toEqual({
+      objects: [],
+      problem: "there are more than 100 objects in it",
+    })
+  })
 })

@@ -8,6 +8,8 @@ export interface FoundObjects {
 
 // A text may be nothing but open braces, each of which is looked at to the end.
 const MOST_UNCLOSED = 10
+// Or nothing but small objects, each of which is checked.
+const MOST_OBJECTS = 100
 
 /** Finds the JSON objects in a text, with whatever stands around them: words, fences, other JSON. */
 export function findJsonObjects(text: string): FoundObjects {
@@ -27,6 +29,9 @@ export function findJsonObjects(text: string): FoundObjects {
       objects.push(JSON.parse(text.slice(at, end + 1)) as unknown)
     } catch (error) {
       problem = errorMessage(error)
+    }
+    if (objects.length > MOST_OBJECTS) {
+      return { objects: [], problem: `there are more than ${MOST_OBJECTS} objects in it` }
     }
     at = text.indexOf("{", end)
   }

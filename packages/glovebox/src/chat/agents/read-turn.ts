@@ -1,0 +1,83 @@
+import { GloveboxError } from "../../core/index.ts"
+import { describe } from "../../internal/describe.ts"
+import { type ChatItem, isChatItem, isChatMessage, isChunk } from "../messages/index.ts"
+import type { Response } from "../task/index.ts"
+import type { TurnStream } from "./chat-agent.ts"
+
+/** A turn that came to its end. */
+export interface ReadTurn {
+  readonly response: Response
+  /** What was told in it, without pieces; the message that was said is the last. */
+  readonly items: readonly ChatItem[]
+}
+
+/**
+ * Reads a turn up to its response, whoever wrote the agent: yields what is told, each thing once, and at the end the
+ * message that was said.
+ *
+ * @throws AGENT_INVALID
+ */
+export async function* readTurn(
+  name: string,
+  stream: TurnStream,
+): AsyncGenerator<ChatItem, ReadTurn, undefined> {
+  if (typeof (stream as Partial<TurnStream> | undefined)?.next !== "function") {
+    throw invalid(`The stream of agent ${name} is ${describe(stream)}. Write it as an async generator.`)
+  }
+  const items: ChatItem[] = []
+  let isDone = false
+  try {
+    for (;;) {
+      const next = await stream.next()
+      isDone = next.done === true
+      const value: unknown = next.value
+      // One that is only returned counts too.
+      if (isResponse(value) || next.done === true) {
+        const last = checkResponse(name, value)
+        yield* untold(name, last, items)
+        items.push(last.chatMessage)
+        yield last.chatMessage
+        return { response: last, items }
+      }
+      if (!isChatItem(value)) {
+        throw invalid(
+          `Agent ${name} yielded ${describe(value)}, which is no message and no event. Make it with a type, such as TextMessage.`,
+        )
+      }
+      if (!isChunk(value)) items.push(value)
+      yield value
+    }
+  } finally {
+    if (!isDone) await stream.return(undefined as never)
+  }
+}
+
+/** @throws AGENT_INVALID */
+export function checkResponse(name: string, value: unknown): Response {
+  const { chatMessage, innerMessages = [] } = isResponse(value) ? value : {}
+  if (!isResponse(value) || !isChatMessage(chatMessage)) {
+    throw invalid(`Agent ${name} ended its turn without a response. Yield one last: response(message).`)
+  }
+  return { ...value, chatMessage, innerMessages }
+}
+
+/** What a response tells of, and its stream did not. */
+function* untold(name: string, { innerMessages }: Response, items: ChatItem[]): Generator<ChatItem> {
+  const told = new Set(items.map(({ id }) => id))
+  for (const item of innerMessages) {
+    if (!isChatItem(item)) {
+      throw invalid(`The innerMessages of agent ${name} have ${describe(item)}, which is no message.`)
+    }
+    if (isChunk(item) || told.has(item.id)) continue
+    items.push(item)
+    yield item
+  }
+}
+
+function isResponse(value: unknown): value is { readonly type: "Response" } & Partial<Response> {
+  return typeof value === "object" && value !== null && "type" in value && value.type === "Response"
+}
+
+function invalid(message: string): GloveboxError {
+  return new GloveboxError("AGENT_INVALID", message)
+}
