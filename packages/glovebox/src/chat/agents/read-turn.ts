@@ -21,35 +21,68 @@ export async function* readTurn(
   name: string,
   stream: TurnStream,
 ): AsyncGenerator<ChatItem, ReadTurn, undefined> {
-  if (typeof (stream as Partial<TurnStream> | undefined)?.next !== "function") {
-    throw invalid(`The stream of agent ${name} is ${describe(stream)}. Write it as an async generator.`)
-  }
+  checkStream(name, stream)
   const items: ChatItem[] = []
   let isDone = false
   try {
     for (;;) {
       const next = await stream.next()
       isDone = next.done === true
-      const value: unknown = next.value
-      // One that is only returned counts too.
-      if (isResponse(value) || next.done === true) {
-        const last = checkResponse(name, value)
-        yield* untold(name, last, items)
-        items.push(last.chatMessage)
-        yield last.chatMessage
-        return { response: last, items }
-      }
-      if (!isChatItem(value)) {
-        throw invalid(
-          `Agent ${name} yielded ${describe(value)}, which is no message and no event. Make it with a type, such as TextMessage.`,
-        )
-      }
-      if (!isChunk(value)) items.push(value)
-      yield value
+      const { told, turn } = readNext(name, next, items)
+      yield* told
+      if (turn) return turn
     }
   } finally {
     if (!isDone) await stream.return(undefined as never)
   }
+}
+
+/** The same for whoever has a function for what is told: a generator in between costs as much as a short turn. */
+export async function hearTurn(
+  name: string,
+  stream: TurnStream,
+  tell: (item: ChatItem) => Promise<void>,
+): Promise<ReadTurn> {
+  checkStream(name, stream)
+  const items: ChatItem[] = []
+  let isDone = false
+  try {
+    for (;;) {
+      const next = await stream.next()
+      isDone = next.done === true
+      const { told, turn } = readNext(name, next, items)
+      for (const item of told) await tell(item)
+      if (turn) return turn
+    }
+  } finally {
+    if (!isDone) await stream.return(undefined as never)
+  }
+}
+
+function readNext(
+  name: string,
+  { done, value }: IteratorResult<unknown>,
+  items: ChatItem[],
+): { readonly told: readonly ChatItem[]; readonly turn?: ReadTurn } {
+  // A response that is only returned counts too.
+  if (isResponse(value) || done === true) {
+    const last = checkResponse(name, value)
+    const told = [...untold(name, last, items), last.chatMessage]
+    items.push(last.chatMessage)
+    return { told, turn: { response: last, items } }
+  }
+  if (!isChatItem(value)) {
+    throw invalid(
+      `Agent ${name} yielded ${describe(value)}, which is no message and no event. Make it with a type, such as TextMessage.`,
+    )
+  }
+  if (!isChunk(value)) items.push(value)
+  return { told: [value] }
+}
+
+function checkStream(name: string, stream: TurnStream): void {
+  if (typeof (stream as Partial<TurnStream> | undefined)?.next === "function") return
+  throw invalid(`The stream of agent ${name} is ${describe(stream)}. Write it as an async generator.`)
 }
 
 /** @throws AGENT_INVALID */

@@ -2,7 +2,7 @@ import { type AgentId, type Message, RoutedAgent } from "../../core/index.ts"
 import { abortable } from "../../internal/abortable.ts"
 import type { ChatAgent } from "../agents/chat-agent.ts"
 import { CutTurn } from "../agents/cut-turn.ts"
-import { readTurn } from "../agents/read-turn.ts"
+import { hearTurn } from "../agents/read-turn.ts"
 import { type ChatItem, isChatMessage } from "../messages/index.ts"
 import { NO_USAGE, drain, hiddenUsage } from "../task/index.ts"
 import {
@@ -18,12 +18,15 @@ import type { Team } from "./team.ts"
 export class ChatAgentContainer extends RoutedAgent {
   readonly #output: AgentId
   readonly #cutTurn = new CutTurn()
+  /** What ends the turn that is asked for; whoever asks from afar has the message's own, which is dear to make. */
+  turnSignal: AbortSignal | undefined
 
   constructor(participant: Participant, output: AgentId) {
     super(participant.description)
     this.#output = output
     const { name } = participant
-    this.on(GroupChatRequestPublish, async (request, { signal }) => {
+    this.on(GroupChatRequestPublish, async (request, context) => {
+      const signal = this.turnSignal ?? context.signal
       await this.#cutTurn.comeBack(name, signal)
       const turn = isChatAgent(participant)
         ? this.#agentTurn(participant, request, signal)
@@ -47,8 +50,8 @@ export class ChatAgentContainer extends RoutedAgent {
     { messages, isRetry }: GroupChatRequestPublish,
     signal: AbortSignal,
   ): Promise<Message> {
-    const turn = readTurn(agent.name, agent.onMessagesStream(messages, { signal, isRetry }))
-    const { items, response } = await drain(turn, async (item) => this.#tell(item, signal))
+    const stream = agent.onMessagesStream(messages, { signal, isRetry })
+    const { items, response } = await hearTurn(agent.name, stream, (item) => this.#tell(item, signal))
     return GroupChatAgentResponse({ items, said: [response.chatMessage], untold: NO_USAGE })
   }
 
@@ -71,6 +74,7 @@ export class ChatAgentContainer extends RoutedAgent {
 
   /** Waits until the reader has it, so that the turn is not ahead of who watches it. */
   async #tell(message: ChatItem, signal: AbortSignal): Promise<void> {
-    await this.send(GroupChatMessage({ message }), this.#output, { signal })
+    signal.throwIfAborted()
+    await this.send(GroupChatMessage({ message }), this.#output)
   }
 }

@@ -1,6 +1,7 @@
 import { type AgentId, GloveboxError, type Message, RoutedAgent } from "../../core/index.ts"
 import { abortable } from "../../internal/abortable.ts"
 import { errorMessage } from "../../internal/error-message.ts"
+import { watchAbort } from "../../internal/watch-abort.ts"
 import type { RequestUsage } from "../../models/index.ts"
 import type { TerminationCondition } from "../conditions/termination-condition.ts"
 import {
@@ -91,6 +92,8 @@ export class GroupChatManager extends RoutedAgent {
     await gate.enter(outer)
     const over = new AbortController()
     const signal = AbortSignal.any([outer, over.signal])
+    // While it is watched, further watchers cost little.
+    const unkeep = watchAbort(signal, () => {})
     const run = newRun({
       ...this.#options,
       signal,
@@ -131,6 +134,7 @@ export class GroupChatManager extends RoutedAgent {
         if (unwatch) await condition?.reset()
       } finally {
         unwatch?.()
+        unkeep()
         this.#current = undefined
         gate.leave()
       }
@@ -151,7 +155,7 @@ export class GroupChatManager extends RoutedAgent {
   async #step(run: ManagerRun): Promise<Stop | undefined> {
     const { gate, maxTurns } = this.#options
     run.signal.throwIfAborted()
-    if (run.speaking.size === 0) await gate.pass(run.signal)
+    if (run.speaking.size === 0 && gate.isHeld) await gate.pass(run.signal)
     const mayBegin = !gate.isHeld && (maxTurns === undefined || this.turns < maxTurns)
     if (run.speaking.size === 0 && !mayBegin && maxTurns !== undefined && this.turns >= maxTurns) {
       return { kind: "max-turns", reason: `The team had its ${maxTurns} turns.` }
@@ -164,9 +168,9 @@ export class GroupChatManager extends RoutedAgent {
   }
 
   async #select(run: ManagerRun): Promise<Stop | undefined> {
-    const { policy, team, maxTurns = Number.POSITIVE_INFINITY } = this.#options
+    const { policy, team, emitTeamEvents, maxTurns = Number.POSITIVE_INFINITY } = this.#options
     const next = await waitFor(policy.next(run.floor), run.signal)
-    const heard = await this.#checkOwn(run)
+    const heard = run.unchecked.length > 0 ? await this.#checkOwn(run) : undefined
     if (heard) return heard
     if ("stop" in next) return { kind: next.kind ?? "completed", reason: next.stop }
     // Whoever has no turn left for them is named again in the next run.
@@ -186,9 +190,11 @@ export class GroupChatManager extends RoutedAgent {
       }
     }
     this.turns += speakers.length
-    await run.floor.emit(SelectSpeakerEvent({ content: speakers, source: team }))
-    const seen = await this.#checkOwn(run)
-    if (seen) return seen
+    if (emitTeamEvents) {
+      await run.floor.emit(SelectSpeakerEvent({ content: speakers, source: team }))
+      const seen = await this.#checkOwn(run)
+      if (seen) return seen
+    }
     for (const speaker of speakers) {
       const turn = this.#speak(speaker, run.signal)
       // Not a race of all who speak: each would remember every race that was lost to others.
@@ -217,12 +223,15 @@ export class GroupChatManager extends RoutedAgent {
   async #speak(speaker: string, signal: AbortSignal): Promise<Turn> {
     const { turnTimeoutMs, thread } = this.#options
     const { messages, end, isRetry } = thread.newsFor(speaker)
-    const id = this.#members.get(speaker)?.id
-    if (!id) throw new GloveboxError("SPEAKER_INVALID", `${speaker} is not in the team.`)
+    const member = this.#members.get(speaker)
+    if (!member) throw new GloveboxError("SPEAKER_INVALID", `${speaker} is not in the team.`)
     const deadline = turnTimeoutMs === undefined ? undefined : turnDeadline(speaker, turnTimeoutMs)
+    const turnSignal = deadline ? AbortSignal.any([signal, deadline.signal]) : signal
+    member.container.turnSignal = turnSignal
     try {
-      const { items, said, untold } = await this.send(GroupChatRequestPublish({ messages, isRetry }), id, {
-        signal: deadline ? AbortSignal.any([signal, deadline.signal]) : signal,
+      const request = GroupChatRequestPublish({ messages, isRetry })
+      const { items, said, untold } = await this.send(request, member.id, {
+        signal: turnSignal,
         expect: GroupChatAgentResponse,
       })
       return { speaker, end, items, said, untold }
@@ -249,7 +258,6 @@ export class GroupChatManager extends RoutedAgent {
   }
 
   async #checkOwn(run: ManagerRun): Promise<Stop | undefined> {
-    if (run.unchecked.length === 0) return undefined
     const own = run.unchecked
     run.unchecked = []
     return this.#check(run, own, own.filter(isChatMessage), false)

@@ -35,7 +35,7 @@ export class AssistantTurn {
     this.#settings = settings
     this.#clock = clock
     this.#budget = new TurnBudget(settings)
-    this.#talk = new ModelTalk(settings, this.#budget, clock.signal)
+    this.#talk = new ModelTalk(settings, this.#budget, clock.modelSignal)
   }
 
   async *run(): AsyncGenerator<ChatItem, Answer, undefined> {
