@@ -7,7 +7,7 @@ export interface GrowthPoint {
   readonly medianUs: number
 }
 
-export const SIZES = [100, 1_000, 10_000]
+const SIZES = [100, 1_000, 10_000]
 export const GROWTH_ROUNDS = 5
 /** How many turns are measured at each size, half of them before and half behind it. */
 export const BLOCK = 100

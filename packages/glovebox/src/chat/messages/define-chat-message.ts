@@ -21,7 +21,7 @@ const baseShape = {
 type BaseShape = typeof baseShape
 
 /** Whether agents say it to each other, it tells what happens, or it is a piece of something that is told whole later. */
-export type ChatMessageKind = "message" | "event" | "chunk"
+type ChatMessageKind = "message" | "event" | "chunk"
 
 interface Reading<Fields> {
   /** What a person reads, and conditions look at. */

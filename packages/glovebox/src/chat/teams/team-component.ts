@@ -59,7 +59,7 @@ export function loadTeam(
 }
 
 /** Writes down a part that may be no component. */
-export function dumpPart(name: string, part: object): ComponentModel {
+function dumpPart(name: string, part: object): ComponentModel {
   if ("toComponent" in part && typeof part.toComponent === "function")
     return (part as Component).toComponent()
   throw new GloveboxError(

@@ -2,8 +2,8 @@ import type { Readable } from "node:stream"
 import type { Engine } from "./engine.ts"
 import { OWNER_LABEL } from "./ownership.ts"
 
-// The engine tells of it about when the container's connection ends, before or after.
-const TOLD_WITHIN_MS = 2_000
+// The engine tells of it about when the container's connection ends, before or after; a busy one takes its time.
+const TOLD_WITHIN_MS = 4_000
 const REMEMBERED = 1000
 
 /** Hears from the engine which containers ran out of memory; a container that is removed at once tells it nowhere else. */
