@@ -10,7 +10,7 @@ interface Snippet {
   readonly code: string
 }
 
-const pages = readdirSync(join(root, "docs")).filter((name) => name.endsWith(".md"))
+const pages = ["../README.md", ...readdirSync(join(root, "docs")).filter((name) => name.endsWith(".md"))]
 const snippets = pages.flatMap((page): Snippet[] => {
   const text = readFileSync(join(root, "docs", page), "utf8")
   return [...text.matchAll(/(?:<!-- from (\S+) -->\s+)?```ts\n([^]*?)```/g)].map(([, source, code = ""]) => ({
