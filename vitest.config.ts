@@ -11,7 +11,7 @@ const executors = "packages/glovebox/src/executors"
 const processes = integration([
   ...["bubblewrap", "local", "wasm"].map((tier) => `${executors}/${tier}/**/*`),
   "packages/glovebox/src/{models,tools,memory}/**/*",
-  "packages/glovebox/src/cli/{mcp,run,chat}-command",
+  "packages/glovebox/src/cli/{mcp-command,run-command,run-hostile,chat-command}",
   "packages/glovebox/src/chat/agents/terminal-input",
   "packages/glovebox/src/verify/{wasm,bubblewrap}",
   "packages/glovebox/agents/**/*",

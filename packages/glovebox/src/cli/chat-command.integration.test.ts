@@ -1,4 +1,4 @@
-import { readFile, readdir, stat } from "node:fs/promises"
+import { chmod, readFile, readdir, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { beforeAll, describe, expect, it } from "vitest"
 import { type Ended, buildCommand, glovebox } from "./glovebox.test-kit.ts"
@@ -60,9 +60,31 @@ describe("glovebox chat, from a pipe", () => {
     expect(JSON.stringify(bench.lastMessages())).not.toContain("First.")
     const { code, stdout } = await chat(bench, ["--list"], "")
     expect(code).toBe(0)
-    expect(stdout).toMatch(/^chat-2 .* openai\/gpt-4o  1 turns  Second\.\nchat-1 .* First\.\n$/)
+    expect(stdout).toMatch(/^chat-2 .* openai\/gpt-4o  1 turn  Second\.\nchat-1 .* First\.\n$/)
     expect((await chat(bench, ["--new", "--session", "chat-1"], "")).code).toBe(2)
     expect((await chat(bench, ["--session", "../x"], "")).code).toBe(2)
+  })
+
+  it("leaves nothing in a project whose chats are only listed", async () => {
+    await using bench = await JobBench.open()
+    expect(await chat(bench, ["--list"], "")).toMatchObject({ code: 0, stdout: "" })
+    expect(await readdir(bench.folder)).toEqual([])
+  })
+
+  it("goes on with nothing that a clone brought, and says when what was kept was changed", async () => {
+    await using bench = await JobBench.open(says("A."))
+    await chat(bench, [], "First.\n")
+    const kept = join(bench.folder, ".glovebox", "chat", "chat-1.json")
+    const saved = JSON.parse(await readFile(kept, "utf8")) as object
+    await writeFile(kept, JSON.stringify({ ...saved, state: {} }))
+    expect(await chat(bench, [], "Second.\n")).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/chat-1 cannot be gone on with: it was changed.*--new\n$/) as string,
+    })
+    await chmod(join(bench.folder, ".glovebox"), 0o755)
+    const { code, stderr } = await chat(bench, [], "Second.\n")
+    expect([code, bench.server.requests.length]).toEqual([1, 1])
+    expect(stderr).toContain("was not made by this command")
   })
 
   it("knows its commands", async () => {
@@ -110,6 +132,20 @@ describe("glovebox chat, from a pipe", () => {
 })
 
 describe("glovebox chat, on a terminal", () => {
+  it("is one conversation at a time", async () => {
+    await using bench = await JobBench.open(says("A."), says("B."))
+    const terminal = talk(bench)
+    await terminal.until("> ")
+    await terminal.type("First.\r", "A.")
+    await terminal.until("> ")
+    const { code, stderr } = await chat(bench, [], "Second.\n")
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/chat-1 is open in another glovebox \(process \d+\).*--new/)
+    expect((await chat(bench, ["--new"], "Second.\n")).stdout).toBe("B.\n")
+    terminal.write("\u0004")
+    expect(await terminal.code).toBe(0)
+  })
+
   it("talks, cancels a turn at Ctrl-C, goes on, and ends at Ctrl-D", async () => {
     await using bench = await JobBench.open(
       runs("import time; print('rea' + 'dy', flush=True)\nwhile True: time.sleep(1)"),
@@ -148,7 +184,7 @@ describe("glovebox chat, on a terminal", () => {
     expect(await readFile(history, "utf8")).toBe("Say hello.\n")
     expect((await stat(history)).mode & 0o077).toBe(0)
     const second = talk(bench)
-    await second.until("Going on with chat-1, after 1 turns; the last was: Say hello.")
+    await second.until("Going on with chat-1, after 1 turn; the last was: Say hello.")
     await second.until("> ")
     await second.type("\u001B[A", "Say hello.")
     await second.type("\r", "Again.")

@@ -1,21 +1,21 @@
-import { resolve } from "node:path"
+import { join, resolve } from "node:path"
 import { Command } from "commander"
 import { GloveboxError } from "../core/index.ts"
 import { visibleLine } from "../internal/safe-text.ts"
 import { ChatHistory } from "./chat/chat-history.ts"
+import { ChatLock } from "./chat/chat-lock.ts"
 import { ChatLoop } from "./chat/chat-loop.ts"
 import { ChatSession } from "./chat/chat-session.ts"
 import { ChatStore, type SavedChat } from "./chat/chat-store.ts"
-import { makePrivate, projectFolder } from "./chat/project-folder.ts"
+import { checkPrivate, makePrivate, projectFolder } from "./chat/project-folder.ts"
 import { CommandFailure, EXIT_FAILED, EXIT_USAGE } from "./command-failure.ts"
 import type { CommandOutput } from "./command-output.ts"
 import { watchInterrupts } from "./interrupts.ts"
+import { leftExitCode } from "./left-exit-code.ts"
 import { ProgressLine } from "./progress-line.ts"
 import { DEFAULT_TURNS, type JobOptions, withJobOptions } from "./run/job-options.ts"
 import { type At, approvalFor, openJobExecutor, openJobModel, readConfig } from "./run/job-setup.ts"
 import { makeJob } from "./run/make-job.ts"
-
-const EXIT_NO_READER = 141
 
 interface ChatOptions extends JobOptions {
   readonly session?: string
@@ -30,10 +30,10 @@ export function chatCommand(output: CommandOutput): Command {
     .description(
       "Talk with a model that runs code. What was said and the files are kept in .glovebox/chat, and the next chat goes on there.",
     )
-  return withJobOptions(command)
     .option("--session <name>", "which chat to go on with, or to begin (default: the last one)")
     .option("--new", "begin another")
     .option("--list", "print the chats of this project, and end")
+  return withJobOptions(command)
     .addHelpText(
       "after",
       `
@@ -48,7 +48,7 @@ With input from a pipe each line is a turn, and the answers alone go to stdout.`
         await chat(options, { output, progress, signal })
       } catch (error) {
         if (!signal.aborted && !GloveboxError.is(error, "RUN_LEFT")) throw error
-        output.exitCode = interrupts.exitCode ?? EXIT_NO_READER
+        output.exitCode = leftExitCode(interrupts, output)
       }
     })
 }
@@ -56,14 +56,25 @@ With input from a pipe each line is a turn, and the answers alone go to stdout.`
 async function chat(options: ChatOptions, at: At): Promise<void> {
   const { output, signal } = at
   const project = await projectFolder(process.cwd())
+  if (options.list) {
+    await checkPrivate(project)
+    return list(new ChatStore(join(project, "chat")), output)
+  }
   const folder = await makePrivate(project, "chat")
   const store = new ChatStore(folder)
-  if (options.list) return list(store, output)
-  const { name, saved } = await choose(options, store)
+  const name = await choose(options, store)
+  await using _lock = await ChatLock.take(store.lockOf(name), name)
+  const saved = await store.load(name)
+  if (saved && options.new && options.session !== undefined) {
+    throw new CommandFailure(
+      `There is a chat ${name} already. Leave --new out to go on with it, or choose another name.`,
+      { exitCode: EXIT_USAGE },
+    )
+  }
   const config = await readConfig(options, at)
   const { client, label } = await openJobModel(options, config, at)
   await using _closing = client
-  const workDir = resolve(options.workDir ?? store.filesOf(name))
+  const workDir = resolve(options.workDir ?? (await makePrivate(project, "chat", name)))
   await using executor = await openJobExecutor(options, config, { isolation: "session", workDir }, at)
   const isTerminal = process.stdin.isTTY && output.stdout.isTerminal
   await using loop = await ChatLoop.open(new ChatHistory(folder), isTerminal, at)
@@ -75,12 +86,13 @@ async function chat(options: ChatOptions, at: At): Promise<void> {
     files: [],
     systemMessage: config.system_message,
   } as const
+  const approval = approvalFor(options, config, executor, { output, ask: loop.ask })
   const job = makeJob({
     client,
     executor,
     prompt,
     maxTurns: options.maxTurns ?? config.max_turns ?? DEFAULT_TURNS,
-    decide: approvalFor(options, config, executor, { output, ask: loop.ask }),
+    decide: approval?.decide,
   })
   const session = new ChatSession({
     name,
@@ -90,7 +102,11 @@ async function chat(options: ChatOptions, at: At): Promise<void> {
     model: label,
     kind: client.modelInfo.functionCalling ? "tools" : "fences",
     files: workDir,
-    mode: isTerminal ? "all" : "answer",
+    view: {
+      mode: isTerminal ? "all" : "answer",
+      runs: () => executor.runs,
+      hidesCode: approval?.showsCode,
+    },
   })
   if (saved) await session.resume(saved)
   if (isTerminal) greet(name, saved, `${sandbox}: ${what}`, output)
@@ -99,29 +115,17 @@ async function chat(options: ChatOptions, at: At): Promise<void> {
   if (!isTerminal && session.hasFailed) output.exitCode = EXIT_FAILED
 }
 
-async function choose(
-  { session, new: isNew }: ChatOptions,
-  store: ChatStore,
-): Promise<{ readonly name: string; readonly saved?: SavedChat | undefined }> {
-  if (session === undefined) {
-    const [last] = isNew ? [] : await store.list()
-    return last ? { name: last.name, saved: last.chat } : { name: await store.freeName() }
-  }
-  const saved = await store.load(session)
-  if (saved && isNew) {
-    throw new CommandFailure(
-      `There is a chat ${session} already. Leave --new out to go on with it, or choose another name.`,
-      { exitCode: EXIT_USAGE },
-    )
-  }
-  return { name: session, saved }
+async function choose({ session, new: isNew }: ChatOptions, store: ChatStore): Promise<string> {
+  if (session !== undefined) return session
+  const [last] = isNew ? [] : await store.list()
+  return last?.name ?? store.freeName()
 }
 
 function greet(name: string, saved: SavedChat | undefined, sandbox: string, output: CommandOutput): void {
   const last = saved?.turns.at(-1)
   output.print(
     last
-      ? `Going on with ${name}, after ${saved?.turns.length} turns; the last was: ${firstLine(last.task)}`
+      ? `Going on with ${name}, after ${turnsOf(saved)}; the last was: ${firstLine(last.task)}`
       : `This is ${name}.`,
   )
   output.print(`Code runs in ${sandbox}. /help for help.`)
@@ -132,19 +136,23 @@ async function list(store: ChatStore, output: CommandOutput): Promise<void> {
   if (chats.length === 0) output.note("there are no chats in this project yet")
   for (const { name, chat } of chats) {
     const last = chat.turns.at(-1)
-    const turns = `${chat.turns.length} turns`
     output.print(
       [
         name,
         chat.savedAt.slice(0, 16).replace("T", " "),
         visibleLine(chat.model),
-        turns,
+        turnsOf(chat),
         last ? firstLine(last.task) : "",
       ]
         .join("  ")
         .trimEnd(),
     )
   }
+}
+
+function turnsOf(chat: SavedChat | undefined): string {
+  const count = chat?.turns.length ?? 0
+  return count === 1 ? "1 turn" : `${count} turns`
 }
 
 function firstLine(text: string): string {

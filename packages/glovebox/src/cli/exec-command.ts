@@ -14,6 +14,7 @@ import type { CommandOutput } from "./command-output.ts"
 import { describeDenials } from "./describe-denials.ts"
 import { describeEnd } from "./describe-end.ts"
 import { watchInterrupts } from "./interrupts.ts"
+import { leftExitCode } from "./left-exit-code.ts"
 import { ProgressLine } from "./progress-line.ts"
 import { readCode } from "./read-code.ts"
 import {
@@ -24,8 +25,6 @@ import {
   withSandboxOptions,
 } from "./sandbox-options.ts"
 import { selectBlocks } from "./select-blocks.ts"
-
-const EXIT_NO_READER = 141
 
 interface ExecOptions extends SandboxOptions {
   readonly code?: string
@@ -62,7 +61,7 @@ The exit code is the code's own; 124 after a timeout, 128+n after signal n,
         await exec(file, options, output, signal)
       } catch (error) {
         if (!signal.aborted) throw error
-        output.exitCode = interrupts.exitCode ?? EXIT_NO_READER
+        output.exitCode = leftExitCode(interrupts, output)
       }
     })
 }

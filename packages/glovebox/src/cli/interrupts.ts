@@ -14,20 +14,20 @@ export interface Interrupts extends Disposable {
 
 export function watchInterrupts(
   source: EventEmitter = process,
-  exit: (code: number) => void = (code) => process.exit(code),
+  exit: (code: number, name: NodeJS.Signals) => void = leaveBy,
 ): Interrupts {
   const controller = new AbortController()
   let exitCode: number | undefined
   const listeners = SIGNALS.map((name) => {
     const listener = (): void => {
       if (exitCode !== undefined) {
-        exit(128 + constants.signals[name])
+        exit(128 + constants.signals[name], name)
         return
       }
       const code = 128 + constants.signals[name]
       exitCode = code
       // Something may not be interruptible, such as the opening of a pipe that nobody writes to.
-      setTimeout(() => exit(code), PATIENCE_MS).unref()
+      setTimeout(() => exit(code, name), PATIENCE_MS).unref()
       controller.abort(new Error(`The command was ended by ${name}.`))
     }
     source.on(name, listener)
@@ -42,4 +42,12 @@ export function watchInterrupts(
       for (const { name, listener } of listeners) source.off(name, listener)
     },
   }
+}
+
+/** Ends the process by the signal itself: `process.exit` waits for such a pipe too, and so forever. */
+function leaveBy(code: number, name: NodeJS.Signals): void {
+  process.emit("exit", code)
+  if (process.stdin.isTTY) process.stdin.setRawMode(false)
+  process.removeAllListeners(name)
+  process.kill(process.pid, name)
 }

@@ -26,10 +26,19 @@ export async function main(argv: readonly string[]): Promise<number> {
       output.note(error.message)
       return error.exitCode
     }
+    // A full disk, or a folder that is not there, is no defect that a stack would tell of.
+    if (isSystemError(error)) {
+      output.note(error.message)
+      return EXIT_FAILED
+    }
     if (!GloveboxError.is(error)) throw error
     output.note(error.message)
     return error.code === "OPTION_INVALID" ? EXIT_USAGE : EXIT_FAILED
   }
+}
+
+function isSystemError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && "syscall" in error && "errno" in error
 }
 
 function createProgram(output: CommandOutput): Command {
@@ -38,7 +47,7 @@ function createProgram(output: CommandOutput): Command {
     .version(version(), "-V, --version", "print the version")
     .helpOption("-h, --help", "print this help")
     .helpCommand(false)
-    .showHelpAfterError("Run glovebox --help for what there is.")
+    .showHelpAfterError(helpHint("glovebox"))
     .exitOverride()
   const commands = [
     runCommand,
@@ -51,7 +60,7 @@ function createProgram(output: CommandOutput): Command {
     gcCommand,
     mcpCommand,
   ]
-  for (const command of commands) program.addCommand(inherit(command(output), program))
+  for (const command of commands) program.addCommand(inherit(command(output), program, "glovebox"))
   // A word that is no command arrives here as an argument.
   program.allowExcessArguments(true).action((_options: unknown, { args }: Command) => {
     if (args[0] === undefined) program.outputHelp()
@@ -60,9 +69,14 @@ function createProgram(output: CommandOutput): Command {
   return program
 }
 
+function helpHint(command: string): string {
+  return `Run ${command} --help for what there is.`
+}
+
 // A command added whole does not take over how its parent handles errors.
-function inherit(command: Command, parent: Command): Command {
-  command.copyInheritedSettings(parent)
-  for (const inner of command.commands) inherit(inner, command)
+function inherit(command: Command, parent: Command, above: string): Command {
+  const name = `${above} ${command.name()}`
+  command.copyInheritedSettings(parent).showHelpAfterError(helpHint(name))
+  for (const inner of command.commands) inherit(inner, command, name)
   return command
 }

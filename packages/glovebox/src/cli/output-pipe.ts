@@ -1,6 +1,6 @@
 import { once } from "node:events"
 import { styleText } from "node:util"
-import { safeText } from "../internal/safe-text.ts"
+import { safeText, visibleText } from "../internal/safe-text.ts"
 
 type Stream = NodeJS.WritableStream & { readonly isTTY?: boolean }
 type Style = Parameters<typeof styleText>[0]
@@ -35,6 +35,11 @@ export class OutputPipe {
     signal?: AbortSignal,
   ): Promise<void> {
     await this.write(this.#stream.isTTY === true ? safeText(text) : bytes, signal)
+  }
+
+  /** What a model said: as it is for a program; a person sees also what is hidden in it. */
+  async writeWords(text: string, signal?: AbortSignal): Promise<void> {
+    await this.write(this.#stream.isTTY === true ? visibleText(text) : text, signal)
   }
 
   /** Resolves when there is room for more; the text of a reader that left is dropped. */

@@ -24,7 +24,7 @@ describe("glovebox run", () => {
     await using bench = await JobBench.open(runs("print(6 * 7)"), says("It is ", "42."))
     const { code, stdout, stderr } = await run(bench, [...TOOLS, "What is six times seven?"])
     expect([code, stdout]).toEqual([0, "It is 42.\n"])
-    expect(stderr).toMatch(/^glovebox: the model is openai\/gpt-4o \(by --model\)\n/)
+    expect(stderr).toMatch(/^glovebox: the model is openai\/gpt-4o at http:\/\/127\S+ \(by --model\)\n/)
     expect(stderr).toContain("print(6 * 7)")
     expect(stderr).toMatch(/glovebox: 1 run of code in wasm; policy [0-9a-f]{12}\n$/)
     expect(stderr).not.toContain("It is 42.")
@@ -216,7 +216,7 @@ system_message: Talk like a pirate.
     [["--demo", "Go."], /leave out task/],
     [["--work-dir", ".", "--out", "x", "Go."], /--work-dir/],
     [["--file", "absent.csv", "Go."], /--file absent\.csv cannot be given/],
-    [["--out", "/dev/null", "Go."], /--out \/dev\/null is no folder/],
+    [["--out", "/dev/null", "Go."], /--out \/dev\/null cannot be used: EEXIST/],
     [["--max-turns", "0", "Go."], /from 1 to 100/],
     [["--sandbox", "local", "Go."], /Allowed choices are auto, docker, jupyter, bubblewrap, wasm/],
     [[], /Nothing to do/],
@@ -240,6 +240,8 @@ describe("glovebox run --approve", () => {
     terminal.write("y\r")
     await terminal.until("42")
     expect(await terminal.code).toBe(0)
+    // Once: where one is asked.
+    expect((await terminal.rest()).split("print(6 * 7)").length).toBe(2)
   })
 
   it("does not run what is not approved, and tells the model", async () => {

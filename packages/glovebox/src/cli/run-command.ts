@@ -1,10 +1,10 @@
-import { stat } from "node:fs/promises"
 import { Command } from "commander"
 import { GloveboxError } from "../core/index.ts"
 import { CommandFailure, EXIT_USAGE } from "./command-failure.ts"
 import type { CommandOutput } from "./command-output.ts"
 import { runDemo } from "./demo/run-demo.ts"
 import { watchInterrupts } from "./interrupts.ts"
+import { leftExitCode } from "./left-exit-code.ts"
 import { ProgressLine } from "./progress-line.ts"
 import { personAt } from "./run/ask-person.ts"
 import { DEFAULT_TURNS, type RunOptions, withJobOptions } from "./run/job-options.ts"
@@ -12,25 +12,29 @@ import { openJobModel, readConfig } from "./run/job-setup.ts"
 import { readTaskText } from "./run/read-task.ts"
 import { runTask } from "./run/run-task.ts"
 
-const EXIT_NO_READER = 141
-
 /** `glovebox run`: an agent on a task, whose code runs in the sandbox. */
 export function runCommand(output: CommandOutput): Command {
   const command = new Command("run")
     .summary("let a model work on a task, with code in the sandbox")
     .description("Give a model a task: it writes code, the code runs in the sandbox, and you get the answer.")
     .argument("[task]", "what to do, in words; - for stdin")
-  return withJobOptions(command)
     .option("-f, --file <path>", "a file that the code is to find in its folder; may be given again", collect)
     .option("-o, --out <folder>", "where the files go that the code makes (default: a folder made for it)")
     .option("--json", "print JSON: a line for everything that happens, and the result as the last")
     .option("--demo", "show it with a scripted model: needs no key, no engine, no network")
+  return withJobOptions(command)
     .addHelpText(
       "after",
       `
+Examples:
+  glovebox run --demo
+  glovebox run "Which of these orders look wrong?" --file orders.csv --out results
+  glovebox run "Summarise it in a sentence." --file report.txt > summary.txt
+
 With stdout in a pipe the answer alone goes there, and the rest to stderr.
-It exits with 0 for an answer, 1 when it failed, 2 for a wrong command line or when there is
-no model, 3 when a cap ended it. What it needs to know can be in glovebox.config.yaml.`,
+It exits with 0 for an answer, 1 when it failed, 2 for a wrong command line or
+when there is no model, 3 when --max-turns ended it.
+What is to hold for a project can be in glovebox.config.yaml.`,
     )
     .action(async (task: string | undefined, options: RunOptions) => {
       using interrupts = watchInterrupts()
@@ -39,7 +43,7 @@ no model, 3 when a cap ended it. What it needs to know can be in glovebox.config
         await run(task, options, output, signal)
       } catch (error) {
         if (!signal.aborted && !GloveboxError.is(error, "RUN_LEFT")) throw error
-        output.exitCode = interrupts.exitCode ?? EXIT_NO_READER
+        output.exitCode = leftExitCode(interrupts, output)
       }
     })
 }
@@ -56,7 +60,7 @@ async function run(
 ): Promise<void> {
   using progress = new ProgressLine(output.stderr)
   const at = { output, progress, signal }
-  await checkOptions(task, options)
+  checkOptions(task, options)
   if (options.demo) {
     await runDemo(options, at)
     return
@@ -83,7 +87,7 @@ function refuse(message: string): never {
   throw new CommandFailure(message, { exitCode: EXIT_USAGE })
 }
 
-async function checkOptions(task: string | undefined, options: RunOptions): Promise<void> {
+function checkOptions(task: string | undefined, options: RunOptions): void {
   const { demo, model, config, policy, file, workDir, out } = options
   if (demo) {
     const idle = Object.entries({
@@ -101,7 +105,4 @@ async function checkOptions(task: string | undefined, options: RunOptions): Prom
   if (workDir !== undefined && (file ?? out) !== undefined) {
     refuse("--work-dir is the folder for files in and out: leave out --file and --out, or --work-dir.")
   }
-  // Before anything is paid for.
-  const found = out === undefined ? undefined : await stat(out).catch(() => undefined)
-  if (found && !found.isDirectory()) refuse(`--out ${out} is no folder.`)
 }

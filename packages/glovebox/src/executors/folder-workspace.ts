@@ -1,7 +1,8 @@
 import { constants } from "node:fs"
-import { lstat, mkdir, open, readdir } from "node:fs/promises"
+import { lstat, open, readdir } from "node:fs/promises"
 import { join, resolve } from "node:path"
 import { GloveboxError } from "../core/index.ts"
+import { makeFolder } from "../internal/make-folder.ts"
 import { formatBytes } from "../policy/index.ts"
 import { removeWorkspaceFile } from "./remove-workspace-file.ts"
 import type { WorkspaceFile } from "./workspace-file.ts"
@@ -54,7 +55,7 @@ export class FolderWorkspace implements Workspace {
   }
 
   async #makeRoot(): Promise<void> {
-    await mkdir(this.#root, { recursive: true }).catch((cause: unknown) => {
+    await makeFolder(this.#root).catch((cause: unknown) => {
       throw new GloveboxError(
         "WORKSPACE_FAILED",
         `${this.#root} cannot be used as workDir: it is no folder.`,

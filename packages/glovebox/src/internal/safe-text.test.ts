@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { safeText, visibleLine, visibleText } from "./safe-text.ts"
+import { jsonLine, safeText, visibleLine, visibleText } from "./safe-text.ts"
 
 describe("safeText", () => {
   it("lets text, lines and colours through", () => {
@@ -94,5 +94,15 @@ function isDangerous(character: string): boolean {
 describe("visibleLine", () => {
   it("is one line", () => {
     expect(visibleLine("a\nb\r\nc\td\u001b")).toBe("a␊b␍␊c␉d␛")
+  })
+})
+
+describe("jsonLine", () => {
+  it("is one line for every reader, nothing in it that a terminal acts on, and the same value", () => {
+    const value = { text: "a\u2028b\u0085c\u009b2J\u202ed\u007f\n\u{e0041}\ud83d😀é" }
+    const line = jsonLine(value)
+    expect(line).toBe(visibleLine(line))
+    expect(JSON.parse(line)).toEqual(value)
+    expect(line).toContain("😀é")
   })
 })

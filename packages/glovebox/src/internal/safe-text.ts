@@ -40,6 +40,13 @@ export function visibleLine(text: string): string {
   )
 }
 
+/** JSON in one line for every reader: what some take for the end of a line, or a terminal acts on, is escaped. */
+export function jsonLine(value: unknown): string {
+  return JSON.stringify(value).replace(new RegExp(HIDDEN, "gu"), (found) =>
+    found.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`),
+  )
+}
+
 function picture(character: string): string {
   const code = character.codePointAt(0) ?? 0
   if (code < 0x20) return String.fromCodePoint(0x2400 + code)

@@ -4,7 +4,7 @@ import { answerText } from "../run/answer-of.ts"
 import type { At } from "../run/job-setup.ts"
 import type { Job } from "../run/make-job.ts"
 import type { RecordedExecutor } from "../run/recorded-executor.ts"
-import { type ViewMode, showRun } from "../run/show-run.ts"
+import { type ShowRunOptions, showRun } from "../run/show-run.ts"
 import type { ChatStore, SavedChat } from "./chat-store.ts"
 
 export interface ChatSessionOptions {
@@ -17,7 +17,7 @@ export interface ChatSessionOptions {
   readonly kind: SavedChat["kind"]
   /** The folder of the chat's files. */
   readonly files: string
-  readonly mode: ViewMode
+  readonly view: ShowRunOptions
 }
 
 /** A conversation with a model, kept after each turn. */
@@ -45,17 +45,26 @@ export class ChatSession {
         `Chat ${name} was with ${model}, which ${way[kind]}, and ${this.#options.model} ${way[this.#options.kind]}. Use that model, or begin another chat: --new`,
       )
     }
-    await job.loadState(state)
+    try {
+      await job.loadState(state)
+    } catch (cause) {
+      if (!GloveboxError.is(cause)) throw cause
+      throw new GloveboxError(
+        "STATE_INVALID",
+        `What was kept of chat ${name} cannot be gone on with: it was changed, or written by another release. Begin another: glovebox chat --new`,
+        { cause },
+      )
+    }
     this.#turns = turns
   }
 
   /** One turn: shows it, and keeps the chat. An abort is told, not thrown, and the chat goes on after it. */
   async say(task: string, turn: AbortSignal, at: At): Promise<void> {
-    const { job, mode, executor } = this.#options
+    const { job, view } = this.#options
     try {
       const signal = AbortSignal.any([turn, at.signal])
       const stream = job.runStream(task, { signal, outputTaskMessages: false })
-      const result = await showRun(stream, { mode, runs: () => executor.runs }, { ...at, signal })
+      const result = await showRun(stream, view, { ...at, signal })
       this.#turns = [...this.#turns, { task, answer: answerText(result) }]
     } catch (error) {
       at.signal.throwIfAborted()

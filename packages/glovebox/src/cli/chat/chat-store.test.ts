@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises"
+import { mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
@@ -52,11 +52,19 @@ describe("ChatStore", () => {
     expect(await store.freeName()).toBe("chat-1")
     await store.save("chat-1", CHAT)
     expect(await store.freeName()).toBe("chat-2")
+    await writeFile(store.lockOf("chat-2"), "1\n")
+    expect(await store.freeName()).toBe("chat-3")
   })
 
   it("says what to do with a file that it cannot read, and does not go on without it", async () => {
     await writeFile(join(folder, "old.json"), JSON.stringify({ version: 0 }))
     await expectFailure(new ChatStore(folder).load("old"), "STATE_INVALID", /old\.json .*--new/)
+    await symlink("/etc/passwd", join(folder, "linked.json"))
+    await expectFailure(
+      new ChatStore(folder).load("linked"),
+      "STATE_INVALID",
+      /it is no file\. Begin another/,
+    )
   })
 
   it.each(["../x", "a/b", "", ".x", "a.json", "x".repeat(65)])("refuses the name %j", async (name) => {

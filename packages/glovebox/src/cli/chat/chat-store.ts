@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto"
-import { readFile, readdir, rename, rm, writeFile } from "node:fs/promises"
+import { lstat, readFile, readdir, rename, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { z } from "zod"
 import { GloveboxError, type JsonObject } from "../../core/index.ts"
@@ -32,29 +32,28 @@ export class ChatStore {
     this.#folder = folder
   }
 
-  /** Where the files of a chat are. */
-  filesOf(name: string): string {
-    return join(this.#folder, checkName(name))
-  }
-
   fileOf(name: string): string {
     return join(this.#folder, `${checkName(name)}.json`)
+  }
+
+  /** Says who has it open. */
+  lockOf(name: string): string {
+    return join(this.#folder, `${checkName(name)}.lock`)
   }
 
   /** @throws STATE_INVALID for a file that this release cannot read */
   async load(name: string): Promise<SavedChat | undefined> {
     const file = this.fileOf(name)
-    const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
-      if (error.code === "ENOENT") return undefined
-      throw error
-    })
-    if (text === undefined) return undefined
+    const found = await lstat(file).catch(() => undefined)
+    if (!found) return undefined
     try {
-      return savedSchema.parse(JSON.parse(text))
+      // A pipe would never end.
+      if (!found.isFile()) throw new Error("it is no file")
+      return savedSchema.parse(JSON.parse(await readFile(file, "utf8")))
     } catch (cause) {
       throw new GloveboxError(
         "STATE_INVALID",
-        `${file} is no chat that can be gone on with: ${errorMessage(cause).split("\n")[0] ?? ""} Begin another: glovebox chat --new`,
+        `${file} is no chat that can be gone on with: ${errorMessage(cause).split("\n")[0] ?? ""}. Begin another: glovebox chat --new`,
         { cause },
       )
     }
@@ -93,7 +92,7 @@ export class ChatStore {
     const taken = new Set(await readdir(this.#folder).catch(() => []))
     for (let count = 1; ; count += 1) {
       const name = `chat-${count}`
-      if (!taken.has(`${name}.json`) && !taken.has(name)) return name
+      if (![`${name}.json`, `${name}.lock`, name].some((file) => taken.has(file))) return name
     }
   }
 }

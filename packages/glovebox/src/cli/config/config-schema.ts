@@ -8,8 +8,12 @@ export type Provider = (typeof PROVIDERS)[number]
 
 const ENVIRONMENT_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
 
-// What decides where the task and the key go is in one place, where it is checked.
-const RESERVED = /^(?:model|name|provider|base_?url|host|organization|project)$/i
+// What decides where the task and the key go is in one place, where it is checked. Of `base_u_r_l` a client makes baseURL.
+const RESERVED = new Set("model name provider baseurl host organization project apikey headers".split(" "))
+
+function isReserved(name: string): boolean {
+  return RESERVED.has(name.replaceAll("_", "").toLowerCase())
+}
 
 const modelSchema = z.strictObject({
   provider: z.enum(PROVIDERS, `must be one of ${PROVIDERS.join(", ")}`),
@@ -20,7 +24,7 @@ const modelSchema = z.strictObject({
   /** Options of the model's client, as `temperature: 0`. */
   options: z
     .record(
-      z.string().refine((name) => !RESERVED.test(name), "belongs beside options, not in them"),
+      z.string().refine((name) => !isReserved(name), "belongs beside options, not in them"),
       z.json(),
     )
     .default({}),

@@ -81,6 +81,7 @@ describe("parseConfig", () => {
     ["max_turns: 0\n", /max_turns: must be from 1 to 100/],
     ["model: { provider: openai, name: x, api_key_env: sk 1 }\n", /not the name of an environment variable/],
     ["model: { provider: openai, name: x, options: { base_url: http://x } }\n", /belongs beside options/],
+    ["model: { provider: openai, name: x, options: { base_u_r_l: http://x } }\n", /belongs beside options/],
     ["model: [\n", /c\.yaml:\d+:\d+: /],
   ])("points at the line of what is wrong in %j", (text, message) => {
     const failure = failureOf(() => parseConfig(text, "c.yaml"))

@@ -21,9 +21,7 @@ export async function runDemo(options: RunOptions, at: At): Promise<void> {
   const isShown = options.json !== true
   if (isShown) {
     output.print("A demonstration: a scripted model, not a real one, plays an analyst.")
-    output.print(
-      "The code it writes is real, and really runs, in the sandbox of this machine, which denies all.\n",
-    )
+    output.print("Its code is real, and really runs, in a sandbox on this machine that lets nothing out.\n")
   }
   await using client = demoModel(await readDemoPrograms())
   const config = { file: undefined, isNamed: false, policy: undefined }
@@ -38,6 +36,8 @@ export async function runDemo(options: RunOptions, at: At): Promise<void> {
       ask: undefined,
       showsTask: true,
       annotate: annotateAttempt,
+      // The record below says it all.
+      summary: false,
       ...(isShown ? { mode: "all", tell: (line) => output.print(line) } : { mode: "json" }),
     },
     at,

@@ -2,7 +2,7 @@ import { GloveboxError, type JsonObject } from "../../core/index.ts"
 import { CommandFailure, EXIT_USAGE } from "../command-failure.ts"
 import type { ConfigModel, Provider } from "../config/config-schema.ts"
 import type { Config } from "../config/load-config.ts"
-import { checkKeyTarget } from "./check-key-target.ts"
+import { checkServer } from "./check-server.ts"
 import { readModelName } from "./model-name.ts"
 import { OllamaServer } from "./ollama-server.ts"
 import { firstServedModel } from "./openai-server.ts"
@@ -67,7 +67,7 @@ async function guessProvider(name: string, { env, signal }: ChooseModelOptions):
 
 function connect(model: ConfigModel, because: string, { config, env }: ChooseModelOptions): ModelChoice {
   const { provider, name, base_url: baseURL, api_key_env: variable, options } = model
-  checkKeyTarget(model, config, env)
+  checkServer(model, config, env)
   const apiKey = variable === undefined ? undefined : env[variable]
   if (variable !== undefined && !apiKey) {
     throw new GloveboxError(
@@ -114,7 +114,7 @@ function noModel(env: NodeJS.ProcessEnv): never {
   export OPENAI_API_KEY=...       a model of OpenAI; with OPENAI_BASE_URL, of any server that speaks its API
   export ANTHROPIC_API_KEY=...    a model of Anthropic
   ollama pull llama3.2            a model on this machine; none answers at ${new OllamaServer(env).url} yet
-  glovebox.config.yaml            with: model: { provider: openai, name: ${DEFAULT_OPENAI} }
+  glovebox.config.yaml            model: { provider: openai, name: my-model, base_url: http://localhost:8000/v1 }
 To see it work with none of them: glovebox run --demo`,
     { exitCode: EXIT_USAGE },
   )

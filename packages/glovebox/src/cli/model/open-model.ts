@@ -16,6 +16,7 @@ export async function openModel(
   { env, signal }: OpenModelOptions,
 ): Promise<ChatCompletionClient> {
   const { provider, name: model, baseURL, apiKey } = choice
+  // Where it is reached is said after them, so that no option can say otherwise.
   const options = clientOptions(choice.options)
   const given = options["modelInfo"] !== undefined
   try {
@@ -24,27 +25,27 @@ export async function openModel(
         const { OpenAIChatCompletionClient } = await import("../../models/openai/index.ts")
         const modelInfo = given ? undefined : servedModelInfo(model)
         return new OpenAIChatCompletionClient({
+          ...defined({ modelInfo }),
+          ...options,
           model,
           baseURL,
           apiKey,
-          ...defined({ modelInfo }),
-          ...options,
         })
       }
       case "anthropic": {
         const { AnthropicChatCompletionClient } = await import("../../models/anthropic/index.ts")
-        return new AnthropicChatCompletionClient({ model, baseURL, apiKey, ...options })
+        return new AnthropicChatCompletionClient({ ...options, model, baseURL, apiKey })
       }
       case "ollama": {
         const { OllamaChatCompletionClient } = await import("../../models/ollama/index.ts")
         const server = new OllamaServer(env, baseURL)
         const modelInfo = given ? undefined : await server.modelInfo(model, signal)
         return new OllamaChatCompletionClient({
+          ...defined({ modelInfo }),
+          ...options,
           model,
           baseURL: server.url,
           ...(apiKey === undefined ? {} : { headers: { Authorization: `Bearer ${apiKey}` } }),
-          ...defined({ modelInfo }),
-          ...options,
         })
       }
       default:

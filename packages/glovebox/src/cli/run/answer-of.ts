@@ -2,7 +2,7 @@ import { type ChatMessage, isChatMessage, toText } from "../../chat/messages/ind
 import type { StopKind, TaskResult } from "../../chat/task/index.ts"
 import { EXIT_FAILED } from "../command-failure.ts"
 
-const EXIT_CAPPED = 3
+export const EXIT_CAPPED = 3
 
 const CAPS: ReadonlySet<StopKind> = new Set(["tool-rounds", "tool-calls", "tokens", "time", "max-turns"])
 

@@ -21,12 +21,13 @@ type Call = ToolCallRequestEvent["content"][number]
 export async function* withCode(
   stream: RunStream,
   runs: () => readonly RecordedRun[],
+  hidesCode = false,
 ): AsyncGenerator<ChatItem | TaskResult, void, undefined> {
   let ranBefore = 0
   for await (const item of stream) {
     if (item.type === "ToolCallRequestEvent") {
       ranBefore = runs().length
-      yield* requested(item)
+      yield* requested(item, hidesCode)
     } else if (item.type === "ToolOutputEvent" && item.name === CODE_TOOL) {
       yield CodeOutputEvent({ source: item.source, content: item.content, stream: "stdout", block: 0 })
     } else if (item.type === "ToolCallExecutionEvent") yield* executed(item, runs().slice(ranBefore))
@@ -34,13 +35,14 @@ export async function* withCode(
   }
 }
 
-function* requested(item: ToolCallRequestEvent): Generator<ChatItem> {
+function* requested(item: ToolCallRequestEvent, hidesCode: boolean): Generator<ChatItem> {
   const { source, content } = item
   const codes = content.map(readCode)
   if (codes.includes(undefined)) {
     yield item
     return
   }
+  if (hidesCode) return
   for (const block of codes)
     if (block) yield CodeGenerationEvent({ source, content: "", codeBlocks: [block] })
 }

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto"
-import { copyFile, mkdir, mkdtemp, rm, stat } from "node:fs/promises"
+import { rmSync } from "node:fs"
+import { copyFile, mkdtemp, rm, stat } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { basename, join } from "node:path"
 import { FolderWorkspace } from "../../executors/folder-workspace.ts"
@@ -16,18 +17,20 @@ export class JobFolder implements AsyncDisposable {
   /** The names of the files that were given. */
   readonly given: readonly string[]
   readonly #before: ReadonlyMap<string, string>
+  // Whoever leaves in a hurry, as at a second Ctrl-C, leaves no copies of the user's files behind.
+  readonly #onExit = (): void => rmSync(this.path, { recursive: true, force: true })
 
   private constructor(path: string, before: ReadonlyMap<string, string>) {
     this.path = path
     this.given = [...before.keys()]
     this.#before = before
+    process.once("exit", this.#onExit)
   }
 
   /** Makes the folder and puts copies of the files into it. */
   static async make(files: readonly string[]): Promise<JobFolder> {
     const path = await mkdtemp(join(tmpdir(), "glovebox-job-"))
     try {
-      await mkdir(path, { recursive: true })
       for (const file of files) await putInto(path, file)
       return new JobFolder(path, await digests(path))
     } catch (error) {
@@ -44,6 +47,7 @@ export class JobFolder implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await rm(this.path, { recursive: true, force: true })
+    process.off("exit", this.#onExit)
   }
 }
 

@@ -28,9 +28,8 @@ export function withJobOptions(command: Command): Command {
     JOB_SANDBOXES,
     "where its code runs (default: docker where an engine answers, else wasm)",
   )
-  return withSandboxOptions(command, sandbox)
+  const asked = command
     .option("-m, --model <name>", "the model, such as openai/gpt-5-mini or ollama/llama3.2")
-    .option("--config <file>", "the configuration (default: glovebox.config.yaml, here or above)")
     .addOption(
       new Option(
         "--approve <when>",
@@ -38,6 +37,8 @@ export function withJobOptions(command: Command): Command {
       ).choices(APPROVALS),
     )
     .option("--max-turns <count>", `how often code may run for a task (default: ${DEFAULT_TURNS})`, aCount)
+    .option("--config <file>", "the configuration (default: glovebox.config.yaml, here or above)")
+  return withSandboxOptions(asked, sandbox)
 }
 
 function aCount(text: string): number {

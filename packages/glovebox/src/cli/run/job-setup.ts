@@ -35,7 +35,8 @@ export async function openJobModel(
   const client = await openModel(choice, { env, signal })
   progress.clear()
   const label = `${choice.provider}/${choice.name}`
-  const where = choice.baseURL === undefined ? "" : ` at ${choice.baseURL}`
+  const { baseURL = choice.provider === "openai" ? env["OPENAI_BASE_URL"] : undefined } = choice
+  const where = baseURL ? ` at ${baseURL}` : ""
   const how = client.modelInfo.functionCalling ? "" : "; without tools, so it writes code between fences"
   output.note(`the model is ${label}${where} (by ${choice.because})${how}`)
   return { client, label }
@@ -68,22 +69,32 @@ function forJobs(sandbox: SandboxChoice, isolation: "run" | "session"): CreateEx
   return { ...kept, docker: pool, bubblewrap: pool, wasm: pool, jupyter: { deleteTmpFiles: true } }
 }
 
-/** Who decides on code: undefined when it runs unasked. */
+/** Who decides on code. */
+export interface Approval {
+  readonly decide: Decide
+  /** Whether whoever is asked is shown the code, so that nobody else has to show it. */
+  readonly showsCode: boolean
+}
+
+/** Undefined when code runs unasked. */
 export function approvalFor(
   { approve: asked }: JobOptions,
   config: Config,
   executor: RecordedExecutor,
   { output, ask }: { readonly output: CommandOutput; readonly ask: AskPerson | undefined },
-): Decide | undefined {
+): Approval | undefined {
   const { policy } = executor
   const lane = approvalLane({ asked, config, policy, isTerminal: ask !== undefined })
   if (lane === "always") return undefined
   const { sandbox } = executor.describe()
   if (lane === "ask" && ask) {
-    return async (blocks, signal) => askApproval(blocks, { output, policy, sandbox, ask }, signal)
+    const decide: Decide = async (blocks, signal) =>
+      askApproval(blocks, { output, policy, sandbox, ask }, signal)
+    return { decide, showsCode: true }
   }
-  return async () => {
+  const decide: Decide = async () => {
     output.note("code was not run: --approve never")
     return { approved: false, reason: `${NOT_APPROVED} No code may run here; answer without.` }
   }
+  return { decide, showsCode: false }
 }

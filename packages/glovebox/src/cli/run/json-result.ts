@@ -1,5 +1,6 @@
 import type { TaskResult } from "../../chat/task/index.ts"
 import type { ExecutorDescription } from "../../executors/index.ts"
+import { jsonLine } from "../../internal/safe-text.ts"
 import { answerText } from "./answer-of.ts"
 import type { RecordedRun } from "./recorded-executor.ts"
 import type { WrittenOutput } from "./write-outputs.ts"
@@ -18,7 +19,7 @@ export function formatJson(
   },
 ): string {
   const { type, stopReason, stopKind, usage } = result
-  return JSON.stringify({
+  return jsonLine({
     type,
     answer: answerText(result),
     stopReason,

@@ -58,6 +58,8 @@ function toolJob({ client, executor, prompt, maxTurns, decide }: MakeJobOptions)
       }),
     ],
     maxToolRounds: maxTurns,
+    // A model may ask for many runs at once.
+    maxToolCalls: maxTurns,
     // At the cap the user gets the model's words, and not what programs printed.
     reflectOnToolUse: true,
     // One after the other: they share the files, and a person is asked about one at a time.

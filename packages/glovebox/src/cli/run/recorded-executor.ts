@@ -22,6 +22,8 @@ export interface RecordedRun {
   readonly run: CodeRun | undefined
   /** What the sandbox said of its network. */
   readonly network: string | undefined
+  /** Whether files that it made were too many or too large to be brought out, or had names that are not. */
+  readonly artifactsTruncated: boolean
 }
 
 /** Adds to what is told of a run. */
@@ -94,6 +96,7 @@ export class RecordedExecutor implements CodeExecutor {
           codeSha256: createHash("sha256").update(code).digest("hex"),
           run: result && toCodeRun(result),
           network: result && networkOf(result),
+          artifactsTruncated: result?.artifactsTruncated ?? false,
         }),
       )
     }

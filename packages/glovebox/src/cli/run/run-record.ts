@@ -5,25 +5,23 @@ const SHORT = 12
 
 /** The record of what ran, a few lines for each run, from what the sandbox itself reported. */
 export function formatRecord(runs: readonly RecordedRun[]): string[] {
+  let told: string | undefined
   return runs.flatMap((recorded, index) => {
-    const { languages, codeSha256, run, network } = recorded
+    const { languages, codeSha256, run } = recorded
     const head = `run ${index + 1}  ${languages.join(", ")}  code ${short(codeSha256)}`
     if (!run) return [`${head}  ended before its end`]
-    const { kind, policySha256, image, imageDigest, runtime } = run.sandbox
-    const wall = [
-      kind + (runtime === undefined ? "" : ` (${runtime})`),
-      ...(imageDigest === undefined ? [] : [`image ${image ?? ""} ${short(imageDigest)}`.trimEnd()]),
-      `policy ${short(policySha256)}`,
-      ...(network === undefined ? [] : [`network ${network}`]),
-    ]
-    return [
+    const wall = wallOf(recorded)
+    const lines = [
+      // Once for all runs behind the same wall.
+      ...(wall === told ? [] : [wall]),
       `${head}  ${endOf(run)}  ${Math.round(run.durationMs)} ms`,
-      `       ${wall.join(", ")}`,
       ...run.denials.map(({ message }) => `       denied: ${message}`),
       ...run.artifacts.map(
         ({ path, size, sha256 }) => `       file ${path}  ${formatBytes(size)}  ${short(sha256)}`,
       ),
     ]
+    told = wall
+    return lines
   })
 }
 
@@ -35,6 +33,17 @@ export function summarizeRuns(runs: readonly RecordedRun[]): string | undefined 
   const failed = ended.filter(({ exitCode }) => exitCode !== 0).length
   const many = runs.length === 1 ? "1 run" : `${runs.length} runs`
   return `${many} of code in ${first.sandbox.kind}${failed === 0 ? "" : `, ${failed} failed`}; policy ${short(first.sandbox.policySha256)}`
+}
+
+function wallOf({ run, network }: RecordedRun): string {
+  if (!run) return ""
+  const { kind, policySha256, image, imageDigest, runtime } = run.sandbox
+  return [
+    kind + (runtime === undefined ? "" : ` (${runtime})`),
+    ...(imageDigest === undefined ? [] : [`image ${image ?? ""} ${short(imageDigest)}`.trimEnd()]),
+    `policy ${short(policySha256)}`,
+    ...(network === undefined ? [] : [`network ${network}`]),
+  ].join(", ")
 }
 
 function endOf({ termination, exitCode }: NonNullable<RecordedRun["run"]>): string {

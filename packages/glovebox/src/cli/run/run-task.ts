@@ -2,17 +2,22 @@ import type { TaskResult } from "../../chat/task/index.ts"
 import type { ChatCompletionClient } from "../../models/index.ts"
 import type { AskPerson } from "../approval/ask-approval.ts"
 import type { Config } from "../config/load-config.ts"
-import { exitCodeOf } from "./answer-of.ts"
+import { EXIT_FAILED } from "../command-failure.ts"
+import { EXIT_CAPPED, answerText, exitCodeOf } from "./answer-of.ts"
 import type { RunOptions } from "./job-options.ts"
 import { JobFolder } from "./job-folder.ts"
 import { type At, approvalFor, openJobExecutor } from "./job-setup.ts"
-import { makeJob } from "./make-job.ts"
 import { formatJson } from "./json-result.ts"
+import { makeJob } from "./make-job.ts"
+import { freshOut, openOut } from "./out-folder.ts"
 import type { Annotate, RecordedRun } from "./recorded-executor.ts"
 import { summarizeRuns } from "./run-record.ts"
 import { type ViewMode, showRun } from "./show-run.ts"
 import { tellOutputs } from "./tell-outputs.ts"
-import type { WrittenOutput } from "./write-outputs.ts"
+import { type WrittenOutput, writeOutputs } from "./write-outputs.ts"
+
+const NOT_ALL =
+  "not all files that the code made were kept: they were too many or too large, or their names are not taken"
 
 export interface RunTaskOptions {
   readonly task: string
@@ -28,6 +33,8 @@ export interface RunTaskOptions {
   /** Where things are shown. @default by what stdout is, and --json */
   readonly mode?: ViewMode | undefined
   readonly annotate?: Annotate | undefined
+  /** Whether the end says in a line how much ran. @default true */
+  readonly summary?: boolean | undefined
   /** Tells what files were written. @default on stderr */
   readonly tell?: ((line: string) => void) | undefined
 }
@@ -44,6 +51,7 @@ export async function runTask(given: RunTaskOptions, at: At): Promise<TaskEnd> {
   const { output, progress, signal } = at
   const tell = given.tell ?? ((line: string) => output.note(line))
   const mode = given.mode ?? modeFor(options, at)
+  const out = options.out === undefined ? undefined : await openOut(options.out)
   await using folder = await JobFolder.make(given.files)
   const workDir = options.workDir ?? folder.path
   await using executor = await openJobExecutor(
@@ -53,7 +61,7 @@ export async function runTask(given: RunTaskOptions, at: At): Promise<TaskEnd> {
     at,
   )
   const { sandbox } = executor.describe()
-  const decide = approvalFor(options, config, executor, { output, ask })
+  const approval = approvalFor(options, config, executor, { output, ask })
   const prompt = {
     sandbox,
     policy: executor.policy,
@@ -61,10 +69,18 @@ export async function runTask(given: RunTaskOptions, at: At): Promise<TaskEnd> {
     files: folder.given,
     systemMessage: config.system_message,
   } as const
-  const job = makeJob({ client, executor, prompt, maxTurns, decide })
+  const job = makeJob({ client, executor, prompt, maxTurns, decide: approval?.decide })
   let written: readonly WrittenOutput[] = []
-  const bringOut = async (): Promise<void> => {
-    written = await tellOutputs(await folder.made(), options.out, tell)
+  const bringOut = async (until?: AbortSignal): Promise<void> => {
+    const made = await folder.made()
+    until?.throwIfAborted()
+    if (made.length > 0) {
+      const to = out ?? (await freshOut())
+      until?.addEventListener("abort", () => tell(`some of the files are in ${to}`), { once: true })
+      written = await writeOutputs(to, made, until)
+      for (const line of tellOutputs(written, to)) tell(line)
+    }
+    if (executor.runs.some((run) => run.artifactsTruncated)) tell(NOT_ALL)
   }
   progress.clear()
   let result: TaskResult
@@ -72,7 +88,7 @@ export async function runTask(given: RunTaskOptions, at: At): Promise<TaskEnd> {
     const outputTaskMessages = given.showsTask ?? mode === "json"
     result = await showRun(
       job.runStream(task, { signal, outputTaskMessages }),
-      { mode, runs: () => executor.runs },
+      { mode, runs: () => executor.runs, hidesCode: approval?.showsCode },
       at,
     )
   } catch (error) {
@@ -80,14 +96,21 @@ export async function runTask(given: RunTaskOptions, at: At): Promise<TaskEnd> {
     await bringOut()
     throw error
   }
-  await bringOut()
+  await bringOut(signal)
   const { runs } = executor
   if (mode === "json") output.print(formatJson(result, { runs, written, sandbox: executor.describe() }))
   else {
-    const summary = summarizeRuns(runs)
+    const summary = given.summary === false ? undefined : summarizeRuns(runs)
     if (summary !== undefined) tell(summary)
   }
   output.exitCode = exitCodeOf(result, maxTurns)
+  if (answerText(result) === "") output.note("the model came to no answer")
+  if (output.exitCode === EXIT_CAPPED) {
+    output.note(`--max-turns ${maxTurns} ended it; a larger number lets code run more often`)
+  }
+  if (output.exitCode === 0 && written.some(({ failure }) => failure !== undefined)) {
+    output.exitCode = EXIT_FAILED
+  }
   return { result, runs, written }
 }
 

@@ -2,6 +2,7 @@ import { Console } from "../../chat/console/index.ts"
 import { type ChatItem, isChatMessage } from "../../chat/messages/index.ts"
 import type { RunStream, TaskResult } from "../../chat/task/index.ts"
 import { GloveboxError } from "../../core/index.ts"
+import { jsonLine } from "../../internal/safe-text.ts"
 import { answerText } from "./answer-of.ts"
 import { withCode } from "./code-view.ts"
 import type { At } from "./job-setup.ts"
@@ -14,27 +15,30 @@ export interface ShowRunOptions {
   readonly mode: ViewMode
   /** What ran until now. */
   readonly runs: () => readonly RecordedRun[]
+  /** Whether code that a tool is to run is left out, because it is shown elsewhere. @default false */
+  readonly hidesCode?: boolean | undefined
 }
 
 /** Shows a run while it happens, and gives its result. */
 export async function showRun(
   stream: RunStream,
-  { mode, runs }: ShowRunOptions,
+  { mode, runs, hidesCode }: ShowRunOptions,
   { output, signal }: At,
 ): Promise<TaskResult> {
   switch (mode) {
     case "all":
-      return Console<TaskResult>(withCode(stream, runs), { output: process.stdout, signal })
+      return Console<TaskResult>(withCode(stream, runs, hidesCode), { output: process.stdout, signal })
     case "answer": {
-      const rest = withoutAnswer(withCode(stream, runs))
+      const rest = withoutAnswer(withCode(stream, runs, hidesCode))
       const result = await Console<TaskResult>(rest, { output: process.stderr, signal })
-      await output.stdout.write(`${answerText(result)}\n`, signal)
+      const answer = answerText(result)
+      if (answer !== "") await output.stdout.writeWords(`${answer}\n`, signal)
       return result
     }
     case "json": {
       for await (const item of stream) {
         if (item.type === "TaskResult") return item
-        await output.stdout.write(`${JSON.stringify(item)}\n`, signal)
+        await output.stdout.write(`${jsonLine(item)}\n`, signal)
       }
       throw new GloveboxError("RUN_LEFT", "The run ended without a result.")
     }

@@ -1,22 +1,28 @@
-import { mkdtemp } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
-import type { WorkspaceFile } from "../../executors/workspace-file.ts"
 import { formatBytes } from "../../policy/index.ts"
-import { type WrittenOutput, writeOutputs } from "./write-outputs.ts"
+import { visibleLine } from "../../internal/safe-text.ts"
+import type { WrittenOutput } from "./write-outputs.ts"
 
-/** Writes the files that the code made, into a folder made for it if none is named, and tells of each in a line. */
-export async function tellOutputs(
-  files: readonly WorkspaceFile[],
-  out: string | undefined,
-  tell: (line: string) => void,
-): Promise<readonly WrittenOutput[]> {
-  if (files.length === 0) return []
-  const folder = out ?? (await mkdtemp(join(tmpdir(), "glovebox-out-")))
-  const written = await writeOutputs(folder, files)
-  for (const { path, size, file, isRenamed } of written) {
-    if (file === undefined) tell(`left out ${path}: hidden files are not brought out`)
-    else tell(`wrote ${file} (${formatBytes(size)})${isRenamed ? `, because there is another ${path}` : ""}`)
-  }
-  return written
+const MOST_LINES = 20
+
+/** What became of the files that the code made, in a line for each; of many, the first and how many more. */
+export function tellOutputs(written: readonly WrittenOutput[], folder: string): readonly string[] {
+  // What is missing is told before what is there.
+  const lines = [...written]
+    .toSorted((a, b) => rank(a) - rank(b))
+    .slice(0, MOST_LINES)
+    .map(lineOf)
+  const more = written.length - MOST_LINES
+  return more > 0 ? [...lines, `and ${more} more files of the code; see ${folder}`] : lines
+}
+
+function rank({ file, failure }: WrittenOutput): number {
+  if (failure !== undefined) return 0
+  return file === undefined ? 2 : 1
+}
+
+function lineOf({ path, size, file, isRenamed, failure }: WrittenOutput): string {
+  const name = visibleLine(path)
+  if (failure !== undefined) return `${name} could not be written: ${failure}`
+  if (file === undefined) return `left out ${name}: hidden files are not brought out`
+  return `wrote ${visibleLine(file)} (${formatBytes(size)})${isRenamed ? `, because there is another ${name}` : ""}`
 }

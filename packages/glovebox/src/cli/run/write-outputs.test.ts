@@ -8,18 +8,16 @@ let root = ""
 
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), "glovebox-outputs-"))
+  await mkdir(join(root, "out"))
 })
 
 afterEach(async () => {
   await rm(root, { recursive: true, force: true })
 })
 
-async function put(
-  files: Readonly<Record<string, string>>,
-  folder = "out",
-): Promise<readonly WrittenOutput[]> {
+async function put(files: Readonly<Record<string, string>>): Promise<readonly WrittenOutput[]> {
   return writeOutputs(
-    join(root, folder),
+    join(root, "out"),
     Object.entries(files).map(([path, text]) => ({ path, content: Buffer.from(text), executable: true })),
   )
 }
@@ -27,9 +25,29 @@ async function put(
 const read = async (path: string): Promise<string> => readFile(join(root, path), "utf8")
 
 describe("writeOutputs", () => {
-  it("makes the folder, and what is below it", async () => {
-    await put({ "a.txt": "a", "b/c/d.txt": "d" }, "new/out")
-    expect([await read("new/out/a.txt"), await read("new/out/b/c/d.txt")]).toEqual(["a", "d"])
+  it("makes the folders that are below it", async () => {
+    await put({ "a.txt": "a", "b/c/d.txt": "d" })
+    expect([await read("out/a.txt"), await read("out/b/c/d.txt")]).toEqual(["a", "d"])
+  })
+
+  it("writes the others where one cannot be written, and says why it is not there", async () => {
+    const long = "a".repeat(255)
+    await writeFile(join(root, "out", long), "other")
+    const written = await put({ [long]: "a", "b.txt": "b", [`${long}/${long}/c`]: "c" })
+    expect(written.map(({ file, failure }) => [file, failure?.split(":")[0]])).toEqual([
+      [undefined, "ENAMETOOLONG"],
+      [join(root, "out", "b.txt"), undefined],
+      [undefined, "ENAMETOOLONG"],
+    ])
+    expect(await read(`out/${long}`)).toBe("other")
+  })
+
+  it("stops when it is told to", async () => {
+    const files = [{ path: "a.txt", content: Buffer.from("a"), executable: false }]
+    await expect(
+      writeOutputs(join(root, "out"), files, AbortSignal.abort(new Error("enough"))),
+    ).rejects.toThrow("enough")
+    expect(await readdir(join(root, "out"))).toEqual([])
   })
 
   it("gives a file another name where one with other content is, and leaves one with the same", async () => {
@@ -50,7 +68,6 @@ describe("writeOutputs", () => {
   })
 
   it("follows no link, neither to a file nor to a folder", async () => {
-    await mkdir(join(root, "out"))
     await mkdir(join(root, "elsewhere"))
     await writeFile(join(root, "victim"), "mine")
     await symlink(join(root, "victim"), join(root, "out", "a.txt"))
@@ -76,10 +93,5 @@ describe("writeOutputs", () => {
     expect(written.map(({ file }) => file)).toEqual([undefined, undefined, join(root, "out", "run.sh")])
     expect((await readdir(join(root, "out"), { recursive: true })).toSorted()).toEqual(["run.sh"])
     expect((await stat(join(root, "out", "run.sh"))).mode & 0o111).toBe(0)
-  })
-
-  it("says when the folder is none", async () => {
-    await writeFile(join(root, "file"), "")
-    await expect(put({ a: "a" }, "file")).rejects.toThrow(/file cannot be used for the files/)
   })
 })

@@ -2,7 +2,6 @@ import { lstat, mkdir, readFile, writeFile } from "node:fs/promises"
 import { extname, join, resolve } from "node:path"
 import type { WorkspaceFile } from "../../executors/workspace-file.ts"
 import { errorMessage } from "../../internal/error-message.ts"
-import { CommandFailure } from "../command-failure.ts"
 
 /** What became of a file that the code made. */
 export interface WrittenOutput {
@@ -13,32 +12,37 @@ export interface WrittenOutput {
   readonly file: string | undefined
   /** A file of that name with other content was there, so it got a name of its own. */
   readonly isRenamed: boolean
+  /** Why it is not there, where that is a failure and not the rule. */
+  readonly failure?: string
 }
 
 const MOST_NAMES = 1000
 
 /**
  * Writes what the code made into a folder of the user's. Nothing that is there is changed, and no link is followed;
- * hidden files are left out, because tools act on them unasked, and nothing is made executable.
+ * hidden files are left out, because tools act on them unasked, and nothing is made executable. A file that cannot be
+ * written does not keep the others from being so.
  */
 export async function writeOutputs(
   folder: string,
   files: readonly WorkspaceFile[],
+  signal?: AbortSignal,
 ): Promise<readonly WrittenOutput[]> {
   const root = resolve(folder)
-  await mkdir(root, { recursive: true }).catch((cause: unknown) => {
-    throw new CommandFailure(`${root} cannot be used for the files: ${errorMessage(cause)}`, { cause })
-  })
   const written: WrittenOutput[] = []
   for (const { path, content } of files) {
-    const isHidden = path.split("/").some((part) => part.startsWith("."))
-    const file = isHidden ? undefined : await writeBeside(root, path, content)
-    written.push({
-      path,
-      size: content.length,
-      file,
-      isRenamed: file !== undefined && file !== join(root, path),
-    })
+    signal?.throwIfAborted()
+    const one = { path, size: content.length, file: undefined, isRenamed: false }
+    if (path.split("/").some((part) => part.startsWith("."))) {
+      written.push(one)
+      continue
+    }
+    try {
+      const file = await writeBeside(root, path, content)
+      written.push({ ...one, file, isRenamed: file !== join(root, path) })
+    } catch (error) {
+      written.push({ ...one, failure: errorMessage(error) })
+    }
   }
   return written
 }
@@ -56,12 +60,12 @@ async function writeBeside(root: string, path: string, content: Uint8Array): Pro
       () => true,
       (error: NodeJS.ErrnoException) => {
         if (error.code === "EEXIST") return false
-        throw new CommandFailure(`${file} cannot be written: ${errorMessage(error)}`, { cause: error })
+        throw error
       },
     )
     if (isWritten) return file
   }
-  throw new CommandFailure(`${join(parent, name)} cannot be written: too many files are called so.`)
+  throw new Error("too many files are called so")
 }
 
 async function folderIn(parent: string, part: string): Promise<string> {
@@ -72,7 +76,7 @@ async function folderIn(parent: string, part: string): Promise<string> {
     if (!found) await mkdir(folder)
     return folder
   }
-  throw new CommandFailure(`${join(parent, part)} cannot be made: too many files are called so.`)
+  throw new Error("too many files are called so")
 }
 
 function* names(name: string): Generator<string> {
