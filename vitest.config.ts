@@ -10,7 +10,7 @@ const executors = "packages/glovebox/src/executors"
 // Tests that make nothing an engine's others could see: they run beside those that do, which wait for it half of the time.
 const processes = integration([
   ...["bubblewrap", "local", "wasm"].map((tier) => `${executors}/${tier}/**/*`),
-  "packages/glovebox/src/{models,tools,memory}/**/*",
+  "packages/glovebox/src/{models,tools,memory,governance}/**/*",
   "packages/glovebox/src/cli/{mcp-command,run-command,run-hostile,chat-command}",
   "packages/glovebox/src/chat/agents/terminal-input",
   "packages/glovebox/src/verify/{wasm,bubblewrap}",

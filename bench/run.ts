@@ -4,6 +4,7 @@ import { BenchError } from "./bench-error.ts"
 
 // Imported only when asked for, so that one bench does not load what another needs.
 const BENCHES = new Map<string, () => Promise<Bench>>([
+  ["audit", async () => (await import("./audit/audit-bench.ts")).auditBench],
   ["chat", async () => (await import("./chat/chat-bench.ts")).chatBench],
   ["core", async () => (await import("./core/core-bench.ts")).coreBench],
   ["docker", async () => (await import("./docker/docker-bench.ts")).dockerBench],

@@ -1,0 +1,26 @@
+import { type ErrorCode, GloveboxError } from "../../core/index.ts"
+
+export type ApprovalErrorCode = Extract<ErrorCode, `APPROVAL_${string}`>
+
+export interface ApprovalErrorOptions extends ErrorOptions {
+  readonly reason?: string | undefined
+}
+
+/** Something is not approved, or not yet; it carries the request, so that a team can save its state and come back. */
+export class ApprovalError extends GloveboxError {
+  /** Of the request that it is about. */
+  readonly requestId: string
+  /** Why it was denied, in the words of whoever did. */
+  readonly reason: string | undefined
+
+  constructor(
+    code: ApprovalErrorCode,
+    requestId: string,
+    message: string,
+    { reason, ...options }: ApprovalErrorOptions = {},
+  ) {
+    super(code, message, options)
+    this.requestId = requestId
+    this.reason = reason
+  }
+}

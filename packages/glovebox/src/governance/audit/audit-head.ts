@@ -1,0 +1,70 @@
+import { open, readFile, rename } from "node:fs/promises"
+import { dirname } from "node:path"
+import { z } from "zod"
+import { GloveboxError } from "../../core/glovebox-error.ts"
+import { syncFolder } from "./sync-folder.ts"
+import { type Signer, headText } from "./signature.ts"
+
+/** A place in a log: all up to this record, and nothing else, gives this hash. */
+export interface AuditPosition {
+  readonly seq: number
+  readonly hash: string
+}
+
+const headSchema = z.object({
+  v: z.literal(1),
+  seq: z.number().int().min(0),
+  hash: z.string().regex(/^[0-9a-f]{64}$/),
+  at: z.string(),
+  signature: z.string().optional(),
+})
+
+/** How far a log had come, kept beside it, so that a cut end shows. */
+export type AuditHead = z.infer<typeof headSchema>
+
+function headPath(path: string): string {
+  return `${path}.head`
+}
+
+/** The head that is kept beside a log, or undefined when there is none. */
+export async function readHead(path: string): Promise<AuditHead | undefined> {
+  let text: string
+  try {
+    text = await readFile(headPath(path), "utf8")
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined
+    throw error
+  }
+  try {
+    return headSchema.parse(JSON.parse(text))
+  } catch (cause) {
+    throw new GloveboxError("AUDIT_LOG_BROKEN", `${headPath(path)} is not the head of an audit log.`, {
+      cause,
+    })
+  }
+}
+
+/** Replaces the head; whoever reads finds the old one or the new one, whole. */
+export async function writeHead(
+  path: string,
+  { seq, hash }: AuditPosition,
+  signer: Signer | undefined,
+): Promise<void> {
+  const head: AuditHead = {
+    v: 1,
+    seq,
+    hash,
+    at: new Date().toISOString(),
+    signature: signer?.sign(headText({ seq, hash })),
+  }
+  const part = `${headPath(path)}.part`
+  const handle = await open(part, "w", 0o600)
+  try {
+    await handle.writeFile(`${JSON.stringify(head)}\n`)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+  await rename(part, headPath(path))
+  await syncFolder(dirname(path))
+}

@@ -1,0 +1,37 @@
+import { visibleLine } from "../../internal/safe-text.ts"
+import type { AuditRecord } from "./record-line.ts"
+
+const SHORT_HASH = 12
+const MAX_VALUE = 200
+// What stands first in the line of a record; the rest comes in the order it was written.
+const LEADING = ["phase", "event", "state", "action", "decision", "outcome", "tool", "name"]
+// Told by others, or too long for a line.
+const LEFT_OUT = new Set(["effective", "details", "policy", "payload", "signature", "content"])
+
+/** A record in one line that a terminal can show: nothing in it is acted on, and nothing is invisible. */
+export function formatAuditRecord(record: AuditRecord): string {
+  const { seq, at, kind, run, agent } = record
+  const who = [run, agent].filter((part) => part !== null).join("/")
+  return visibleLine(
+    [at, `#${seq}`, kind, who && `[${who}]`, summarizeAuditData(record)].filter(Boolean).join(" "),
+  )
+}
+
+/** The data of a record as `name=value`, cut to what is read at a glance. */
+export function summarizeAuditData({ data }: Pick<AuditRecord, "data">): string {
+  const names = Object.keys(data).filter((name) => !LEFT_OUT.has(name))
+  const ordered = [
+    ...LEADING.filter((name) => names.includes(name)),
+    ...names.filter((name) => !LEADING.includes(name)),
+  ]
+  return ordered.map((name) => `${name}=${value(data[name])}`).join(" ")
+}
+
+function value(item: unknown): string {
+  if (typeof item === "string" && /^[0-9a-f]{64}$/.test(item)) return item.slice(0, SHORT_HASH)
+  if (typeof item === "string" && /^[\w.:@/+-]{1,80}$/.test(item)) return item
+  const text = JSON.stringify(item, (_, inner: unknown) =>
+    typeof inner === "string" && /^[0-9a-f]{64}$/.test(inner) ? inner.slice(0, SHORT_HASH) : inner,
+  )
+  return text.length > MAX_VALUE ? `${text.slice(0, MAX_VALUE - 1).replace(/\p{Cs}$/u, "")}…` : text
+}

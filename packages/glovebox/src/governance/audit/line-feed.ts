@@ -1,0 +1,27 @@
+import { type AuditLine, readLines } from "./read-lines.ts"
+import { type AuditRecord, openRecord } from "./record-line.ts"
+
+/** A line, and the record in it when its hash is its own. */
+export interface ReadLine extends Omit<AuditLine, "bytes"> {
+  readonly record: AuditRecord | undefined
+}
+
+/** The lines of files one by one. */
+export class LineFeed implements AsyncDisposable {
+  readonly #lines: AsyncGenerator<AuditLine, void>
+
+  constructor(files: readonly string[], signal: AbortSignal | undefined) {
+    this.#lines = readLines(files, signal)
+  }
+
+  async next(): Promise<ReadLine | undefined> {
+    const { done, value } = await this.#lines.next()
+    if (done === true || !value) return undefined
+    const { bytes, ...place } = value
+    return { ...place, record: place.isWhole ? openRecord(bytes) : undefined }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#lines.return()
+  }
+}

@@ -1,0 +1,34 @@
+import type { FunctionExecutionResult, LLMMessage } from "../../models/messages.ts"
+
+interface ModelTextRules {
+  apply(text: string, field: string): string
+  mark(text: string, origin: string): string
+}
+
+/** The messages as a model should see them. */
+export function filterForModel(messages: readonly LLMMessage[], rules: ModelTextRules): LLMMessage[] {
+  return messages.map((message, index) => filterOne(message, `messages[${index}].content`, rules))
+}
+
+function filterOne(message: LLMMessage, field: string, rules: ModelTextRules): LLMMessage {
+  if (message.type === "SystemMessage") return message
+  if (message.type === "FunctionExecutionResultMessage") {
+    return { ...message, content: message.content.map((result) => filterResult(result, field, rules)) }
+  }
+  if (typeof message.content === "string") return { ...message, content: rules.apply(message.content, field) }
+  if (message.type === "UserMessage") {
+    const parts = message.content.map((part) => (typeof part === "string" ? rules.apply(part, field) : part))
+    return { ...message, content: parts }
+  }
+  // A call is told of or blocked, and stays as the model wrote it: its arguments must remain JSON.
+  for (const call of message.content) rules.apply(call.arguments, field)
+  return message
+}
+
+function filterResult(
+  result: FunctionExecutionResult,
+  field: string,
+  rules: ModelTextRules,
+): FunctionExecutionResult {
+  return { ...result, content: rules.mark(rules.apply(result.content, field), result.name) }
+}
