@@ -124,7 +124,7 @@ await executor.executeCodeBlocks([{ language: "sh", code: "echo on; sleep ${time
       const ours = (await readdir(folder)).filter((name) => name.startsWith("glovebox-local-"))
       await eventually("its folder is gone", () => ours.every((name) => !existsSync(join(folder, name))))
       // The guard itself ends last.
-      await eventually("nobody is left in it", () => processesWith(folder).length === 0)
+      await expect.poll(() => processesWith(folder), { timeout: 10_000 }).toEqual([])
     } finally {
       for (const pid of processesWith(`sleep ${time}`)) process.kill(pid, "SIGKILL")
       await rm(folder, { recursive: true, force: true })
