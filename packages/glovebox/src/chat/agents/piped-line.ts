@@ -1,3 +1,4 @@
+import type { Socket } from "node:net"
 import type { Readable } from "node:stream"
 import { GloveboxError } from "../../core/index.ts"
 import { abortable } from "../../internal/abortable.ts"
@@ -41,6 +42,7 @@ class PipedLine {
       this.#on("end", () => resolve())
       this.#on("close", () => resolve())
       this.#on("error", reject)
+      this.#keepAlive(true)
       this.#input.resume()
     })
     // A last line need not end as the others.
@@ -57,6 +59,13 @@ class PipedLine {
     for (const unlisten of this.#unlisten) unlisten()
     this.#unlisten = []
     this.#input.pause()
+    this.#keepAlive(false)
+  }
+
+  /** Whether the process waits for the pipe: bytes that were put back make it read on, also when it is paused. */
+  #keepAlive(isAwaited: boolean): void {
+    const { ref, unref } = this.#input as Partial<Pick<Socket, "ref" | "unref">>
+    ;(isAwaited ? ref : unref)?.call(this.#input)
   }
 
   #on(event: string, listener: (value: unknown) => void): void {
