@@ -86,7 +86,18 @@ describe.skipIf(HAS_NO_DOCKER || !sshd || !ssh || !dockerProgram)("an engine ove
       file("authorized_keys"),
       `command="no-such-docker" ${await readFile(file("broken_key.pub"), "utf8")}`,
     )
-    const port = await freePort()
+    await mkdir(file("bin"))
+    // As root it does not start without this empty folder, which its package makes on boot only.
+    if (process.getuid?.() === 0) await mkdir("/run/sshd", { recursive: true, mode: 0o755 })
+    // A free port may be somebody else's a moment later.
+    for (let tries = 1; !(await startsAt(await freePort())); tries += 1) {
+      server = undefined
+      if (tries === 3) throw new Error(`sshd does not start: ${await readFile(file("sshd.log"), "utf8")}`)
+    }
+    process.env["PATH"] = `${file("bin")}${delimiter}${path}`
+  })
+
+  async function startsAt(port: number): Promise<boolean> {
     const [type = "", key = ""] = (await readFile(file("host_key.pub"), "utf8")).split(" ")
     await writeFile(file("known_hosts"), `[127.0.0.1]:${port} ${type} ${key}\n`)
     await writeFile(file("no_hosts"), "")
@@ -135,14 +146,14 @@ SetEnv ${far.join(" ")}
         client("gb-nobody", "user_key", "known_hosts", await freePort()),
       ].join("\n"),
     )
-    await mkdir(file("bin"))
     await writeFile(file("bin/ssh"), `#!/bin/sh\nexec ${ssh} -F ${file("config")} "$@"\n`, { mode: 0o755 })
-    // As root it does not start without this empty folder, which its package makes on boot only.
-    if (process.getuid?.() === 0) await mkdir("/run/sshd", { recursive: true, mode: 0o755 })
-    server = spawn(sshd ?? "", ["-D", "-f", file("sshd_config"), "-E", file("sshd.log")], { stdio: "ignore" })
-    await vi.waitUntil(async () => answers(port), { timeout: 10_000 })
-    process.env["PATH"] = `${file("bin")}${delimiter}${path}`
-  })
+    const begun = spawn(sshd ?? "", ["-D", "-f", file("sshd_config"), "-E", file("sshd.log")], {
+      stdio: "ignore",
+    })
+    server = begun
+    await vi.waitUntil(async () => begun.exitCode !== null || (await answers(port)), { timeout: 60_000 })
+    return begun.exitCode === null
+  }
 
   afterAll(async () => {
     process.env["PATH"] = path
