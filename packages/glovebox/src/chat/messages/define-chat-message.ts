@@ -1,6 +1,12 @@
 import { randomUUID } from "node:crypto"
 import { z } from "zod"
-import { type Message, type MessageType, defineMessage, messageTypeOf } from "../../core/index.ts"
+import {
+  type AnyMessageType,
+  type Message,
+  type MessageType,
+  defineMessage,
+  messageTypeOf,
+} from "../../core/index.ts"
 import type { UserMessage } from "../../models/index.ts"
 
 const usageSchema = z.object({ promptTokens: z.number(), completionTokens: z.number() }).readonly()
@@ -93,7 +99,9 @@ function define<const Name extends string, Shape extends z.ZodRawShape>(
 /** The chat message type that a value was made by, or undefined. */
 export function chatTypeOf(value: unknown): AnyChatMessageType | undefined {
   const type = messageTypeOf(value)
-  return type !== undefined && "kind" in type && "toText" in type
-    ? (type as unknown as AnyChatMessageType)
-    : undefined
+  return type !== undefined && isChatMessageType(type) ? type : undefined
+}
+
+function isChatMessageType(type: AnyMessageType): type is AnyMessageType & AnyChatMessageType {
+  return "kind" in type && "toText" in type
 }

@@ -2,9 +2,9 @@ import { GloveboxError } from "../../core/index.ts"
 import { describe } from "../../internal/describe.ts"
 import { nearest } from "../../internal/nearest.ts"
 import * as events from "./agent-events.ts"
-import type { ChatItem } from "./chat-message.ts"
+import { type ChatItem, isChatItem } from "./chat-message.ts"
 import * as messages from "./chat-messages.ts"
-import { type AnyChatMessageType, chatTypeOf } from "./define-chat-message.ts"
+import type { AnyChatMessageType } from "./define-chat-message.ts"
 
 const BUILT_IN: readonly AnyChatMessageType[] = [...Object.values(messages), ...Object.values(events)]
 
@@ -38,10 +38,11 @@ export class MessageFactory {
 
   /** Makes the message that the data is; one that is a message already stays what it is. */
   create(data: unknown): ChatItem {
-    if (chatTypeOf(data)) return data as ChatItem
+    if (isChatItem(data)) return data
     const name: unknown = typeof data === "object" && data !== null && "type" in data ? data.type : undefined
     const type = typeof name === "string" ? this.#types.get(name) : undefined
-    if (type) return type.parse(data) as unknown as ChatItem
+    const made = type?.parse(data)
+    if (isChatItem(made)) return made
     const meant = typeof name === "string" ? nearest(name, [...this.#types.keys()]) : undefined
     throw new GloveboxError(
       "MESSAGE_INVALID",

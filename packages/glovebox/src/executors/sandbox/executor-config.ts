@@ -197,6 +197,8 @@ function functionToConfig({ source, pythonPackages, imports }: PythonFunction): 
   return {
     source,
     python_packages: pythonPackages.length === 0 ? undefined : [...pythonPackages],
-    imports: imports.length === 0 ? undefined : (imports as unknown as z.core.util.JSONType[]),
+    // Through JSON, which has no fields that are not there.
+    imports:
+      imports.length === 0 ? undefined : (JSON.parse(JSON.stringify(imports)) as z.core.util.JSONType[]),
   }
 }

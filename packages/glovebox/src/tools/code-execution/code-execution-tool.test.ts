@@ -7,33 +7,19 @@ import type {
   CodeResult,
   ExecutionEvent,
 } from "../../executors/index.ts"
+import { codeResult } from "../../executors/code-result.test-kit.ts"
 import { SandboxPolicy } from "../../policy/index.ts"
 import { toolResultText } from "../index.ts"
 import { codeExecutionTool } from "./index.ts"
 
 const PNG = Buffer.from("89504E470D0A1A0A0000", "hex")
 
-const base: CodeResult = {
-  exitCode: 0,
-  output: "42\n",
-  stdout: "42\n",
-  stderr: "",
-  termination: "exit",
-  truncated: false,
-  durationMs: 1,
-  blocks: [],
-  artifacts: [],
-  artifactsTruncated: false,
-  codeFile: "a.py",
-  sandbox: { kind: "test", policySha256: "", isolation: "run", effective: {} },
-}
-
 /** An executor whose runs have this end. */
 function ending(
   change: Partial<CodeResult>,
   seen: CodeBlock[] = [],
 ): CodeExecutor & { policy: SandboxPolicy } {
-  const result = { ...base, ...change }
+  const result = codeResult({ output: "42\n", stdout: "42\n", ...change })
   return {
     policy: new SandboxPolicy({ limits: { wall: "10s", memory: "64MiB" } }),
     start: async () => {},

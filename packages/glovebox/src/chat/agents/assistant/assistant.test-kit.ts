@@ -1,8 +1,9 @@
-import type { FunctionCall, LLMMessage } from "../../../models/index.ts"
-import type { ReplayChatCompletionClient } from "../../../models/replay/index.ts"
+import type { FunctionCall, FunctionExecutionResult, LLMMessage } from "../../../models/index.ts"
+import { ReplayChatCompletionClient, type ReplayResponse } from "../../../models/replay/index.ts"
 import { type Tool, type ToolResult, type Workbench, textContent, tool } from "../../../tools/index.ts"
-import type { ChatItem } from "../../messages/index.ts"
+import type { ChatItem, ToolCallExecutionEvent } from "../../messages/index.ts"
 import type { TaskResult } from "../../task/index.ts"
+import { AssistantAgent, type AssistantAgentOptions } from "./index.ts"
 
 let calls = 0
 
@@ -75,4 +76,20 @@ export function openCalls(messages: readonly LLMMessage[]): readonly string[] {
     )
     .map(({ id }) => id)
     .filter((id) => !answered.has(id))
+}
+
+/** An assistant whose model says this. */
+export function agent(
+  script: readonly ReplayResponse[],
+  options: Omit<AssistantAgentOptions, "name" | "modelClient">,
+): { assistant: AssistantAgent; modelClient: ReplayChatCompletionClient } {
+  const modelClient = new ReplayChatCompletionClient(script)
+  return { modelClient, assistant: new AssistantAgent({ name: "coder", modelClient, ...options }) }
+}
+
+/** What its tools answered. */
+export function resultsOf({ messages }: TaskResult): readonly FunctionExecutionResult[] {
+  return messages
+    .filter((item): item is ToolCallExecutionEvent => item.type === "ToolCallExecutionEvent")
+    .flatMap(({ content }) => content)
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest"
 import { expectFailure } from "../../../core/expect-failure.test-kit.ts"
 import { failureOf } from "../../../core/failure-of.test-kit.ts"
 import { GloveboxError } from "../../../core/index.ts"
+import { blockResult } from "../../../executors/code-result.test-kit.ts"
 import { ReplayChatCompletionClient } from "../../../models/replay/index.ts"
 import {
   type ChatItem,
@@ -182,18 +183,7 @@ describe("CodeExecutorAgent without a model", () => {
   })
 
   it("says how a run failed, which block it was, and what came of the others", async () => {
-    const block = {
-      language: "python",
-      codeFile: "a.py",
-      exitCode: 1,
-      termination: "exit",
-      limitsHit: [],
-      output: "",
-      stdout: "",
-      stderr: "",
-      truncated: false,
-      durationMs: 1,
-    } as const
+    const block = blockResult()
     const executor = new FakeExecutor({ ...failing("NameError: y"), blocks: [block, block] })
     const text = answerOf(await runner(executor).run([python("x"), python("y"), python("z")].join("\n")))
     expect(text).toBe(

@@ -1,21 +1,9 @@
 import type { CodeBlock, CodeExecutor, CodeResult, ExecutionEvent } from "../../../executors/index.ts"
+import { codeResult } from "../../../executors/code-result.test-kit.ts"
 import { abortable } from "../../../internal/abortable.ts"
 import { SandboxPolicy } from "../../../policy/index.ts"
 
-const BASE: CodeResult = {
-  exitCode: 0,
-  output: "",
-  stdout: "",
-  stderr: "",
-  termination: "exit",
-  truncated: false,
-  durationMs: 1,
-  blocks: [],
-  artifacts: [],
-  artifactsTruncated: false,
-  codeFile: "a.py",
-  sandbox: { kind: "fake", policySha256: "", isolation: "run", effective: {} },
-}
+const SANDBOX = { kind: "fake", policySha256: "", isolation: "run", effective: {} } as const
 
 /** A run that prints something and comes to no end. */
 export const ENDLESS = Symbol("endless")
@@ -72,7 +60,10 @@ export class FakeExecutor implements CodeExecutor {
       ] as const) {
         yield { type, block: 0, text, bytes: Buffer.from(text) }
       }
-      yield { type: "finished", result: { ...BASE, output: stdout + stderr, stdout, stderr, ...rest } }
+      yield {
+        type: "finished",
+        result: codeResult({ sandbox: SANDBOX, output: stdout + stderr, stdout, stderr, ...rest }),
+      }
     } finally {
       this.running -= 1
     }

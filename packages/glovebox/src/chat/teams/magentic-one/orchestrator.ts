@@ -95,7 +95,9 @@ export class Orchestrator implements SpeakerPolicy {
   }
 
   saveState(): JsonObject {
-    return structuredClone(this.#state) as unknown as JsonObject
+    const { task, plan, ...counters } = this.#state
+    const parts = task.map((part) => (typeof part === "string" ? part : { ...part }))
+    return { ...counters, task: parts, plan: plan && { ...plan } }
   }
 
   loadState(state: JsonObject): void {
