@@ -7,6 +7,7 @@ export {
   type Response,
   type RunOptions,
   type RunStream,
+  SuspendedError,
   type StopKind,
   type Task,
   type TaskResult,

@@ -6,16 +6,17 @@ import { ChatHistory } from "./chat/chat-history.ts"
 import { ChatLock } from "./chat/chat-lock.ts"
 import { ChatLoop } from "./chat/chat-loop.ts"
 import { ChatSession } from "./chat/chat-session.ts"
+import { chatTerminal } from "./chat/chat-terminal.ts"
 import { ChatStore, type SavedChat } from "./chat/chat-store.ts"
-import { checkPrivate, makePrivate, projectFolder } from "./chat/project-folder.ts"
+import { checkPrivate, makePrivate, projectFolder } from "./project-folder.ts"
 import { CommandFailure, EXIT_FAILED, EXIT_USAGE } from "./command-failure.ts"
 import type { CommandOutput } from "./command-output.ts"
 import { watchInterrupts } from "./interrupts.ts"
 import { leftExitCode } from "./left-exit-code.ts"
 import { ProgressLine } from "./progress-line.ts"
 import { DEFAULT_TURNS, type JobOptions, withJobOptions } from "./run/job-options.ts"
-import { type At, approvalFor, openJobExecutor, openJobModel, readConfig } from "./run/job-setup.ts"
-import { makeJob } from "./run/make-job.ts"
+import { type At, openJobExecutor, openJobModel, openRules, readConfig } from "./run/job-setup.ts"
+import { ANSWERER, makeJob } from "./run/make-job.ts"
 
 interface ChatOptions extends JobOptions {
   readonly session?: string
@@ -72,12 +73,21 @@ async function chat(options: ChatOptions, at: At): Promise<void> {
     )
   }
   const config = await readConfig(options, at)
+  const isTerminal = process.stdin.isTTY && output.stdout.isTerminal
+  let asks: ChatLoop | undefined
+  const terminal = isTerminal
+    ? chatTerminal(async (question, until) => asks?.ask(question, until))
+    : undefined
+  await using rules = await openRules({ command: "chat", options, config, terminal }, at)
   const { client, label } = await openJobModel(options, config, at)
   await using _closing = client
   const workDir = resolve(options.workDir ?? (await makePrivate(project, "chat", name)))
-  await using executor = await openJobExecutor(options, config, { isolation: "session", workDir }, at)
-  const isTerminal = process.stdin.isTTY && output.stdout.isTerminal
-  await using loop = await ChatLoop.open(new ChatHistory(folder), isTerminal, at)
+  await using executor = await openJobExecutor(options, config, { isolation: "session", workDir }, rules, at)
+  // Last, because from here on Ctrl-C is a key of the chat.
+  await using loop = await ChatLoop.open(new ChatHistory(folder, output.redaction), isTerminal, at)
+  asks = loop
+  const { governed, approval } = rules
+  const { governance } = governed
   const { sandbox, what } = executor.describe()
   const prompt = {
     sandbox,
@@ -86,26 +96,26 @@ async function chat(options: ChatOptions, at: At): Promise<void> {
     files: [],
     systemMessage: config.system_message,
   } as const
-  const approval = approvalFor(options, config, executor, { output, ask: loop.ask })
   const job = makeJob({
     client,
     executor,
     prompt,
     maxTurns: options.maxTurns ?? config.max_turns ?? DEFAULT_TURNS,
-    decide: approval?.decide,
+    governance,
   })
   const session = new ChatSession({
     name,
     store,
     job,
     executor,
+    governed,
     model: label,
     kind: client.modelInfo.functionCalling ? "tools" : "fences",
     files: workDir,
     view: {
       mode: isTerminal ? "all" : "answer",
       runs: () => executor.runs,
-      hidesCode: approval?.showsCode,
+      hidesCode: (block) => approval.shows(governance.gate, ANSWERER, executor.policy, block),
     },
   })
   if (saved) await session.resume(saved)

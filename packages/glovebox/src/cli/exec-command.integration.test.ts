@@ -12,16 +12,20 @@ import {
   ended,
   glovebox,
   startGlovebox,
+  useOwnFolder,
 } from "./glovebox.test-kit.ts"
 
 let folder = ""
+let leave = async (): Promise<void> => {}
 
 beforeAll(async () => {
   await buildCommand()
+  leave = await useOwnFolder()
   folder = await mkdtemp(join(tmpdir(), "glovebox-exec-"))
 })
 
 afterAll(async () => {
+  await leave()
   await rm(folder, { recursive: true, force: true })
 })
 

@@ -1,8 +1,8 @@
 import { Command } from "commander"
 import { GloveboxError } from "../core/index.ts"
 import type {
-  ChosenExecutor,
   CodeBlock,
+  CodeExecutor,
   CodeResult,
   CreateExecutorOptions,
   ExecutorDescription,
@@ -13,20 +13,17 @@ import { CommandFailure, EXIT_USAGE } from "./command-failure.ts"
 import type { CommandOutput } from "./command-output.ts"
 import { describeDenials } from "./describe-denials.ts"
 import { describeEnd } from "./describe-end.ts"
+import type { AuditPlace } from "./governance/command-governance.ts"
+import { type OwnCodeFlags, openOwnCode, ownExecutor, withOwnCodeOptions } from "./governance/own-code.ts"
+import { jsonLine } from "../internal/safe-text.ts"
 import { watchInterrupts } from "./interrupts.ts"
 import { leftExitCode } from "./left-exit-code.ts"
 import { ProgressLine } from "./progress-line.ts"
 import { readCode } from "./read-code.ts"
-import {
-  SANDBOXES,
-  type SandboxOptions,
-  openExecutor,
-  sandboxOption,
-  withSandboxOptions,
-} from "./sandbox-options.ts"
+import { SANDBOXES, type SandboxOptions, sandboxOption, withSandboxOptions } from "./sandbox-options.ts"
 import { selectBlocks } from "./select-blocks.ts"
 
-interface ExecOptions extends SandboxOptions {
+interface ExecOptions extends SandboxOptions, OwnCodeFlags {
   readonly code?: string
   readonly lang?: string
   readonly dangerouslyRunOnHost?: true
@@ -45,7 +42,7 @@ export function execCommand(output: CommandOutput): Command {
     SANDBOXES,
     "where to run it; auto is docker where an engine answers, else wasm",
   ).default("auto")
-  return withSandboxOptions(command, sandbox)
+  return withOwnCodeOptions(withSandboxOptions(command, sandbox))
     .option("--dangerously-run-on-host", "what --sandbox local, which is no sandbox, needs")
     .option("--json", "print the result as one JSON object, when it is there")
     .addHelpText(
@@ -75,12 +72,26 @@ async function exec(
   checkHost(options)
   const { blocks, notes } = await readBlocks(file, options, signal)
   using progress = new ProgressLine(output.stderr)
-  await using executor = await openExecutor(options, forOneRun(options), { output, progress, signal })
+  const at = { output, progress, signal }
+  await using governed = await openOwnCode("exec", options, at)
+  await using executor = await governed.openExecutor(options, forOneRun(options), at)
   for (const note of notes) output.note(note)
-  const result = await run(executor, blocks, { isStreamed: !options.json, output, progress, signal })
-  if (options.json) output.print(JSON.stringify(forPrograms(result, executor.describe())))
-  for (const line of describeEnd(result.blocks, blocks.length, executor.policy.fields.limits))
-    output.note(line)
+  const { policy } = executor
+  const { sandbox } = executor.describe()
+  const record = await governed.beginRun(undefined, { file, sandbox, policySha256: policy.sha256 }, signal)
+  let result: CodeResult
+  try {
+    result = await run(ownExecutor(governed, executor, options), blocks, {
+      ...at,
+      isStreamed: !options.json,
+    })
+    await record.end({ stopReason: `The code ended with ${result.exitCode}.` })
+  } catch (error) {
+    await record.fail(error, signal)
+    throw error
+  }
+  if (options.json) printJson(forPrograms(result, executor.describe(), governed.audit), options, output)
+  for (const line of describeEnd(result.blocks, blocks.length, policy.fields.limits)) output.note(line)
   for (const line of describeDenials(result)) output.note(line)
   if (options.workDir !== undefined && result.artifactsTruncated) {
     output.note(`not all files came out to ${options.workDir}: they were too many or too large`)
@@ -135,7 +146,7 @@ function forOneRun({ workDir, json, dangerouslyRunOnHost }: ExecOptions): Create
 }
 
 async function run(
-  executor: ChosenExecutor,
+  executor: CodeExecutor,
   blocks: readonly CodeBlock[],
   {
     isStreamed,
@@ -162,11 +173,20 @@ async function run(
   throw new GloveboxError("SANDBOX_LOST", "The run ended without a result.")
 }
 
-function forPrograms(result: CodeResult, { sandbox, because, tried }: ExecutorDescription): object {
+function printJson(value: object, { redact }: ExecOptions, output: CommandOutput): void {
+  if (redact) output.printJson(value)
+  else output.stdout.putClean(`${jsonLine(value)}\n`)
+}
+
+function forPrograms(
+  result: CodeResult,
+  { sandbox, because, tried }: ExecutorDescription,
+  audit: AuditPlace | undefined,
+): object {
   const artifacts = result.artifacts.map(({ path, size, sha256 }) => ({ path, size, sha256 }))
   const blocks = result.blocks.map((block) => ({ ...block, outputs: block.outputs?.map(withoutBytes) }))
   const outputs = result.outputs?.map(withoutBytes)
-  return { ...result, blocks, artifacts, outputs, chosen: { sandbox, because, tried } }
+  return { ...result, blocks, artifacts, outputs, chosen: { sandbox, because, tried }, audit }
 }
 
 // A picture is in the artifact that it names.

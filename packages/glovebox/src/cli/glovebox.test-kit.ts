@@ -1,5 +1,7 @@
 import { type ChildProcessWithoutNullStreams, execFile, spawn } from "node:child_process"
 import { once } from "node:events"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
@@ -19,6 +21,17 @@ export interface Ended {
 /** Builds what the installed command runs. */
 export async function buildCommand(): Promise<void> {
   await run(join(root, "node_modules/.bin/tsc"), ["-b", "packages/glovebox/tsconfig.src.json"], { cwd: root })
+}
+
+/** From now on commands run in a folder of their own, in which their log is; the result takes it away. */
+export async function useOwnFolder(): Promise<() => Promise<void>> {
+  const before = process.cwd()
+  const folder = await mkdtemp(join(tmpdir(), "glovebox-here-"))
+  process.chdir(folder)
+  return async () => {
+    process.chdir(before)
+    await rm(folder, { recursive: true, force: true })
+  }
 }
 
 /** Starts the command as a user would, in a process of its own. */

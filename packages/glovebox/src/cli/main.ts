@@ -1,5 +1,6 @@
 import { Command, CommanderError } from "commander"
 import { GloveboxError } from "../core/index.ts"
+import { auditCommand } from "./audit-command.ts"
 import { chatCommand } from "./chat-command.ts"
 import { CommandFailure, EXIT_FAILED, EXIT_USAGE } from "./command-failure.ts"
 import { type CommandOutput, processOutput } from "./command-output.ts"
@@ -19,7 +20,8 @@ export async function main(argv: readonly string[]): Promise<number> {
   try {
     await createProgram(output).parseAsync(argv)
     return output.exitCode
-  } catch (error) {
+  } catch (thrown) {
+    const error = firstOf(thrown)
     // Commander has printed what is wrong, and asks for 0 after --help.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE
     if (error instanceof CommandFailure) {
@@ -31,10 +33,17 @@ export async function main(argv: readonly string[]): Promise<number> {
       output.note(error.message)
       return EXIT_FAILED
     }
-    if (!GloveboxError.is(error)) throw error
+    if (!GloveboxError.is(error))
+      throw error instanceof Error ? output.redaction.redactor.error(error) : error
     output.note(error.message)
     return error.code === "OPTION_INVALID" ? EXIT_USAGE : EXIT_FAILED
   }
+}
+
+// What failed first says more than what could not be put away after it.
+function firstOf(error: unknown): unknown {
+  const isSecond = error instanceof Error && error.name === "SuppressedError" && "suppressed" in error
+  return isSecond ? firstOf(error.suppressed) : error
 }
 
 function isSystemError(error: unknown): error is NodeJS.ErrnoException {
@@ -49,6 +58,10 @@ function createProgram(output: CommandOutput): Command {
     .helpCommand(false)
     .showHelpAfterError(helpHint("glovebox"))
     .exitOverride()
+    .configureOutput({
+      writeOut: (text) => output.stdout.put(text),
+      writeErr: (text) => output.stderr.put(text),
+    })
   const commands = [
     runCommand,
     chatCommand,
@@ -57,6 +70,7 @@ function createProgram(output: CommandOutput): Command {
     policyCommand,
     doctorCommand,
     verifyCommand,
+    auditCommand,
     gcCommand,
     mcpCommand,
   ]

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { buildCommand, ended, glovebox, startGlovebox } from "./glovebox.test-kit.ts"
+import { buildCommand, ended, glovebox, startGlovebox, useOwnFolder } from "./glovebox.test-kit.ts"
 import {
   MAKE_PICTURE,
   type McpClient,
@@ -15,13 +15,18 @@ import {
 } from "./mcp-client.test-kit.ts"
 
 let removeFolder = async (): Promise<void> => {}
+let leave = async (): Promise<void> => {}
 
 beforeAll(async () => {
   await buildCommand()
   removeFolder = await useOwnTemporaryFolder()
+  leave = await useOwnFolder()
 })
 
-afterAll(async () => removeFolder())
+afterAll(async () => {
+  await leave()
+  await removeFolder()
+})
 
 describe("glovebox mcp with the embedded sandbox", () => {
   let at: McpClient

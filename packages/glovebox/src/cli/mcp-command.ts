@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto"
 import { Command, InvalidArgumentError, Option } from "commander"
-import type { ChosenExecutor, CreateExecutorOptions } from "../executors/index.ts"
+import type { CreateExecutorOptions } from "../executors/index.ts"
+import { type ApprovalGateOptions, FileApprovalQueue } from "../governance/index.ts"
 import { abortable } from "../internal/abortable.ts"
 import { parseDuration } from "../policy/index.ts"
 import {
@@ -10,8 +11,12 @@ import {
   serveSandboxStdio,
 } from "../tools/mcp-server/index.ts"
 import type { CommandOutput } from "./command-output.ts"
+import { type GovernanceFlags, withGovernanceOptions } from "./governance/governance-flags.ts"
+import { openGovernance } from "./governance/open-governance.ts"
+import { refuseWritableLog } from "./governance/refuse-writable-log.ts"
 import { watchInterrupts } from "./interrupts.ts"
 import { describeSandbox } from "./mcp-sandbox.ts"
+import { McpSessions } from "./mcp/mcp-sessions.ts"
 import { ProgressLine } from "./progress-line.ts"
 import {
   SANDBOXES,
@@ -22,7 +27,8 @@ import {
 } from "./sandbox-options.ts"
 import { version } from "./version.ts"
 
-interface McpOptions extends SandboxOptions {
+interface McpOptions extends SandboxOptions, GovernanceFlags {
+  readonly approvals?: string
   readonly http?: number
   readonly isolation?: "run" | "session"
   readonly idle: number
@@ -43,7 +49,11 @@ export function mcpCommand(output: CommandOutput): Command {
     SANDBOXES.filter((name) => name !== "local"),
     "where to run code; auto is docker where an engine answers, else wasm",
   ).default("auto")
-  return withSandboxOptions(command, sandbox)
+  return withGovernanceOptions(withSandboxOptions(command, sandbox))
+    .option(
+      "--approvals <folder>",
+      "where somebody answers before code runs that can reach more than deny-all (default: the policy is the answer)",
+    )
     .addOption(
       new Option(
         "--isolation <kind>",
@@ -75,21 +85,56 @@ printed on stderr. Needs the package @modelcontextprotocol/server.`,
 async function serve(options: McpOptions, output: CommandOutput, signal: AbortSignal): Promise<void> {
   using progress = new ProgressLine(output.stderr)
   const at = { output, progress, signal }
+  const note = (line: string): void => output.note(line)
+  await using governed = await openGovernance(
+    { command: "mcp", options, config: NO_CONFIG, approval: approvalFor(options, note) },
+    at,
+  )
   // Chosen once, so that what cannot work is said now, and later sessions have the same.
   await using first = await openExecutor(options, moreFor(options), at)
+  const { policy } = first
+  if (governed.audit) await refuseWritableLog(governed.audit.path, { workDir: options.workDir, policy })
   const { sandbox } = first.describe()
   // Read once too: a file in the work folder could be written by the very callers that it binds.
   const chosen = { ...options, sandbox, policy: undefined, image: undefined, timeout: undefined }
+  const place = { ...at, policySource: options.policy ?? "default" }
+  const {
+    openExecutor: open,
+    onCall,
+    onEnd,
+  } = new McpSessions({
+    governed,
+    openExecutor: async (session, workDir) =>
+      session.openExecutor({ ...chosen, workDir }, { ...moreFor(chosen), policy }, place),
+    details: { sandbox, policySha256: policy.sha256 },
+    note,
+    signal,
+  })
   const served: SandboxServerOptions & SandboxSessionOptions = {
     version: version(),
-    ...describeSandbox(sandbox, first.policy, options.isolation ?? "run"),
-    openExecutor: async ({ workDir }): Promise<ChosenExecutor> =>
-      openExecutor({ ...chosen, workDir }, { ...moreFor(chosen), policy: first.policy }, at),
+    ...describeSandbox(sandbox, policy, options.isolation ?? "run"),
+    openExecutor: open,
+    onCall,
+    onEnd,
     workDir: options.workDir,
     idleMs: options.idle,
   }
   if (options.http === undefined) await serveSandboxStdio({ ...served, signal })
   else await serveHttp(served, { ...options, port: options.http }, output, signal)
+}
+
+const NO_CONFIG = { file: undefined, isNamed: false, policy: undefined }
+
+// A server has nobody to ask: whoever started it with a wider policy has said yes to what that lets code do.
+function approvalFor({ policy, approvals }: McpOptions, note: (line: string) => void): ApprovalGateOptions {
+  if (approvals === undefined) {
+    const by = `--policy ${policy}`
+    return { provider: { name: by, ask: async () => ({ decision: "approve", by }) } }
+  }
+  return {
+    provider: new FileApprovalQueue({ folder: approvals }),
+    onRequest: ({ id, agent }) => note(`${agent} waits for approval ${id} in ${approvals}`),
+  }
 }
 
 async function serveHttp(

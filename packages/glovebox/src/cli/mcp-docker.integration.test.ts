@@ -2,17 +2,20 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { IMAGE, buildCommand, containersOf } from "./glovebox.test-kit.ts"
+import { IMAGE, buildCommand, containersOf, useOwnFolder } from "./glovebox.test-kit.ts"
 import { MAKE_PICTURE, startMcp, textOf } from "./mcp-client.test-kit.ts"
 
 let folder = ""
+let leave = async (): Promise<void> => {}
 
 beforeAll(async () => {
   await buildCommand()
+  leave = await useOwnFolder()
   folder = await mkdtemp(join(tmpdir(), "glovebox-mcp-docker-"))
 })
 
 afterAll(async () => {
+  await leave()
   await rm(folder, { recursive: true, force: true })
 })
 

@@ -1,6 +1,8 @@
 import { PassThrough, Writable } from "node:stream"
 import { afterEach, describe, expect, it, vi } from "vitest"
+import { Redactor } from "../governance/index.ts"
 import { OutputPipe } from "./output-pipe.ts"
+import { OutputRedaction } from "./output-redaction.ts"
 import { ProgressLine, pullReporter } from "./progress-line.ts"
 
 afterEach(() => {
@@ -33,6 +35,31 @@ describe("OutputPipe", () => {
     const next = pipe.write("12345")
     stream.destroy(new Error("EPIPE"))
     await expect(next).resolves.toBeUndefined()
+  })
+
+  it("lets no secret pass, in whatever way it is written, and colours stay", async () => {
+    const key = "sk-live-0123456789abcdefghij"
+    const redaction = new OutputRedaction()
+    redaction.use(new Redactor({ variables: { MY_KEY: key } }))
+    const stream = terminal()
+    const pipe = new OutputPipe(stream, redaction)
+    pipe.put(`\r\u001B[2K\u001B[31mput ${key}\u001B[39m\n`)
+    await pipe.write(`write ${key}\n`)
+    await pipe.writeWords(`words ${key}\n`)
+    await pipe.writeJson({ key: `a "${key}"`, sha256: "ab".repeat(32) })
+    const drawn = pipe.cleanStream
+    drawn.write(`drawn ${key}\n`)
+    expect([drawn.isTTY, drawn.writable]).toEqual([true, true])
+    expect(String(stream.read())).toBe(
+      [
+        "\r\u001B[2K\u001B[31mput [redacted:MY_KEY]\u001B[39m",
+        "write [redacted:MY_KEY]",
+        "words [redacted:MY_KEY]",
+        JSON.stringify({ key: 'a "[redacted:MY_KEY]"', sha256: "ab".repeat(32) }),
+        "drawn [redacted:MY_KEY]",
+        "",
+      ].join("\n"),
+    )
   })
 
   it("outlives a reader that leaves, and tells of it", async () => {

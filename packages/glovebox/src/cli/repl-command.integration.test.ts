@@ -4,17 +4,20 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { HAS_NO_DOCKER } from "../executors/docker/docker-subject.test-kit.ts"
-import { NO_ENGINE, buildCommand, glovebox } from "./glovebox.test-kit.ts"
+import { NO_ENGINE, buildCommand, glovebox, useOwnFolder } from "./glovebox.test-kit.ts"
 import { Terminal } from "./terminal.test-kit.ts"
 
 let folder = ""
+let leave = async (): Promise<void> => {}
 
 beforeAll(async () => {
   await buildCommand()
+  leave = await useOwnFolder()
   folder = await mkdtemp(join(tmpdir(), "glovebox-repl-test-"))
 })
 
 afterAll(async () => {
+  await leave()
   await rm(folder, { recursive: true, force: true })
 })
 

@@ -3,16 +3,17 @@ import { forbiddenBy } from "../executors/factory/choose-tier.ts"
 import { probeTier } from "../executors/factory/probe-tier.ts"
 import { SandboxPolicy, loadPolicy } from "../policy/index.ts"
 import type { CommandOutput } from "./command-output.ts"
+import { type OwnCodeFlags, openOwnCode, ownExecutor, withOwnCodeOptions } from "./governance/own-code.ts"
 import { watchInterrupts } from "./interrupts.ts"
 import { ProgressLine } from "./progress-line.ts"
 import { replLoop } from "./repl/repl-loop.ts"
 import { ReplSession } from "./repl/repl-session.ts"
-import { type SandboxOptions, openExecutor, sandboxOption, withSandboxOptions } from "./sandbox-options.ts"
+import { type SandboxOptions, sandboxOption, withSandboxOptions } from "./sandbox-options.ts"
 
 const STATEFUL = ["jupyter", "wasm"] as const
 type Stateful = (typeof STATEFUL)[number]
 
-type ReplOptions = Omit<SandboxOptions, "sandbox"> & { readonly sandbox?: Stateful }
+type ReplOptions = Omit<SandboxOptions, "sandbox"> & OwnCodeFlags & { readonly sandbox?: Stateful }
 
 /** `glovebox repl`: Python, cell by cell, in a sandbox that keeps its variables. */
 export function replCommand(output: CommandOutput): Command {
@@ -22,7 +23,7 @@ export function replCommand(output: CommandOutput): Command {
       "Type Python, or pipe it in; each cell runs in one sandbox, which keeps variables and files.",
     )
   const sandbox = sandboxOption(STATEFUL, "where to run it (default: jupyter where it works, else wasm)")
-  return withSandboxOptions(command, sandbox)
+  return withOwnCodeOptions(withSandboxOptions(command, sandbox))
     .addHelpText(
       "after",
       `
@@ -48,14 +49,30 @@ async function repl(options: ReplOptions, output: CommandOutput, signal: AbortSi
   progress.show("looking for a sandbox")
   const { sandbox, because } = await chooseStateful(options, signal)
   const more = { wasm: { isolation: "session", pool: false } } as const
-  await using executor = await openExecutor({ ...options, sandbox }, more, { output, progress, signal })
+  const at = { output, progress, signal }
+  await using governed = await openOwnCode("repl", options, at)
+  await using executor = await governed.openExecutor({ ...options, sandbox }, more, at)
   if (because !== undefined) output.note(`${because}; so this is ${sandbox}`)
   progress.show("starting the sandbox")
   await executor.start({ signal })
   progress.clear()
-  const session = new ReplSession({ executor, output, workDir: options.workDir })
+  const { policy } = executor
+  const session = new ReplSession({
+    executor: ownExecutor(governed, executor, options),
+    isKernel: sandbox === "jupyter",
+    limits: policy.fields.limits,
+    output,
+    workDir: options.workDir,
+  })
   if (isTerminal) output.print(`Python in ${sandbox}: ${executor.describe().what}. :help for help.`)
-  await replLoop({ session, output, input, isTerminal, signal })
+  const record = await governed.beginRun(undefined, { sandbox, policySha256: policy.sha256 }, signal)
+  try {
+    await replLoop({ session, output, input, isTerminal, signal })
+    await record.end()
+  } catch (error) {
+    await record.fail(error, signal)
+    throw error
+  }
   if (!isTerminal && session.hasFailed) output.exitCode = 1
 }
 

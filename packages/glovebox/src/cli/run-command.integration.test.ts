@@ -26,9 +26,15 @@ describe("glovebox run", () => {
     expect([code, stdout]).toEqual([0, "It is 42.\n"])
     expect(stderr).toMatch(/^glovebox: the model is openai\/gpt-4o at http:\/\/127\S+ \(by --model\)\n/)
     expect(stderr).toContain("print(6 * 7)")
-    expect(stderr).toMatch(/glovebox: 1 run of code in wasm; policy [0-9a-f]{12}\n$/)
+    expect(stderr).toMatch(
+      /glovebox: 1 run of code in wasm; policy [0-9a-f]{12}; recorded in \.glovebox\/audit\.jsonl\n$/,
+    )
     expect(stderr).not.toContain("It is 42.")
-    expect(bench.lastMessages().at(-1)).toMatchObject({ role: "tool", content: "42" })
+    // What a program says is marked as such for the model.
+    expect(bench.lastMessages().at(-1)).toMatchObject({
+      role: "tool",
+      content: expect.stringMatching(/untrusted[^]*\n42\n[^]*untrusted/) as string,
+    })
   })
 
   it("shows a failure to the model, which corrects it", async () => {
@@ -234,9 +240,9 @@ describe("glovebox run --approve", () => {
       env: bench.env,
       cwd: bench.folder,
     })
-    await terminal.until("print(6 * 7) # <U+202E>evil␛[2J")
     await terminal.until("it reaches nothing")
-    await terminal.until("Run it?")
+    await terminal.until("print(6 * 7) # <U+202E>evil␛[2J")
+    await terminal.until("Allow it?")
     terminal.write("y\r")
     await terminal.until("42")
     expect(await terminal.code).toBe(0)
@@ -250,11 +256,12 @@ describe("glovebox run --approve", () => {
       env: bench.env,
       cwd: bench.folder,
     })
-    await terminal.until("Run it?")
-    terminal.write("n\r")
+    await terminal.until("Allow it?")
+    await terminal.type("n\r", "Why not?")
+    terminal.write("it prints\r")
     expect(await terminal.rest()).toContain("As you wish.")
     expect(bench.lastMessages().at(-1)).toMatchObject({
-      content: expect.stringContaining("was not approved") as string,
+      content: expect.stringMatching(/was not approved.*it prints/) as string,
     })
   })
 
@@ -265,10 +272,10 @@ describe("glovebox run --approve", () => {
       env: { ...bench.env, VISUAL: `sh ${editor}` },
       cwd: bench.folder,
     })
-    await terminal.until("Run it?")
+    await terminal.until("Allow it?")
     terminal.write("e\r")
     await terminal.until("print('as edited')")
-    await terminal.until("Run it?")
+    await terminal.until("Allow it?")
     terminal.write("y\r")
     expect(await terminal.code).toBe(0)
     expect(bench.lastMessages().at(-1)).toMatchObject({
@@ -282,7 +289,7 @@ describe("glovebox run --approve", () => {
       env: bench.env,
       cwd: bench.folder,
     })
-    await terminal.until("Run it?")
+    await terminal.until("Allow it?")
     terminal.write("\u0003")
     expect(await terminal.code).toBe(130)
   })

@@ -1,14 +1,14 @@
 import { Command } from "commander"
 import { GloveboxError } from "../core/index.ts"
+import { terminalAt } from "./approval/terminal-at.ts"
 import { CommandFailure, EXIT_USAGE } from "./command-failure.ts"
 import type { CommandOutput } from "./command-output.ts"
 import { runDemo } from "./demo/run-demo.ts"
 import { watchInterrupts } from "./interrupts.ts"
 import { leftExitCode } from "./left-exit-code.ts"
 import { ProgressLine } from "./progress-line.ts"
-import { personAt } from "./run/ask-person.ts"
 import { DEFAULT_TURNS, type RunOptions, withJobOptions } from "./run/job-options.ts"
-import { openJobModel, readConfig } from "./run/job-setup.ts"
+import { openJobModel, openRules, readConfig } from "./run/job-setup.ts"
 import { readTaskText } from "./run/read-task.ts"
 import { runTask } from "./run/run-task.ts"
 
@@ -67,17 +67,21 @@ async function run(
   }
   const text = await readTaskText(task, signal)
   const config = await readConfig(options, at)
-  const { client } = await openJobModel(options, config, at)
+  const terminal = terminalAt(process.stdin)
+  await using rules = await openRules({ command: "run", options, config, terminal }, at)
+  const { client, label } = await openJobModel(options, config, at)
   await using _closing = client
   await runTask(
     {
-      task: text,
+      // What the user says stays without secrets wherever it goes.
+      task: output.redaction.text(text),
       client,
+      model: label,
       config,
+      rules,
       options,
       files: options.file ?? [],
       maxTurns: options.maxTurns ?? config.max_turns ?? DEFAULT_TURNS,
-      ask: personAt(process.stdin),
     },
     at,
   )

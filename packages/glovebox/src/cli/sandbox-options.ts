@@ -41,19 +41,18 @@ export function sandboxOption(choices: readonly SandboxChoice[], description: st
   return new Option("-s, --sandbox <name>", description).choices(choices)
 }
 
+/** Where a command prints, and what ends it. */
+export interface OpenAt {
+  readonly output: CommandOutput
+  readonly progress: ProgressLine
+  readonly signal: AbortSignal
+}
+
 /** The executor that the options ask for; says on stderr which it is where that may surprise. */
 export async function openExecutor(
   options: SandboxOptions,
   more: CreateExecutorOptions,
-  {
-    output,
-    progress,
-    signal,
-  }: {
-    readonly output: CommandOutput
-    readonly progress: ProgressLine
-    readonly signal: AbortSignal
-  },
+  { output, progress, signal }: OpenAt,
 ): Promise<ChosenExecutor> {
   const { sandbox, image, timeout, workDir, dockerHost, dockerContext } = options
   const policy = options.policy === undefined ? undefined : await loadPolicy(options.policy, { signal })

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks"
+import type { AccessScope } from "./access-guard.ts"
 import type { AgentId } from "./agent-id.ts"
 import type { AgentRuntime } from "./agent-runtime.ts"
 
@@ -17,12 +18,14 @@ interface InstantiationScope {
   readonly cause: HandlerScope | undefined
   /** The saving or loading that made the runtime build the agent. */
   readonly state: StateScope | undefined
+  readonly access: AccessScope | undefined
 }
 
 /** Code that runs in an agent's handler. */
 export interface HandlerScope {
   readonly scope: "handler"
   readonly agentId: AgentId
+  readonly access: AccessScope | undefined
 }
 
 /** Code that saves or loads the state of all agents, while no message is delivered. */
@@ -54,6 +57,25 @@ export function currentCause(): HandlerScope | undefined {
   return current?.scope === "handler" ? current : undefined
 }
 
+/** By what the current code is bound, in a handler or a factory; undefined where no runtime has a guard. */
+export function currentAccess(): AccessScope | undefined {
+  const current = storage.getStore()
+  return current?.scope === "state" ? undefined : current?.access
+}
+
+// Most processes have no guard, and then no message pays for one.
+let hasGuards = false
+
+/** From now on messages remember what bound their sender. */
+export function rememberAccess(): void {
+  hasGuards = true
+}
+
+/** What a message takes along from whoever sends it. */
+export function inheritedAccess(): AccessScope | undefined {
+  return hasGuards ? currentAccess() : undefined
+}
+
 /** True in code that must not wait for a message, because none is delivered until it ends. */
 export function isSavingState(): boolean {
   const state = currentState()
@@ -73,9 +95,10 @@ export function runInStateScope<T>(scope: StateScope, work: () => T): T {
 export function runInstantiation<T>(
   binding: AgentBinding,
   cause: HandlerScope | undefined,
+  access: AccessScope | undefined,
   build: () => T,
 ): T {
-  return storage.run({ scope: "instantiation", binding, cause, state: currentState() }, build)
+  return storage.run({ scope: "instantiation", binding, cause, state: currentState(), access }, build)
 }
 
 export function runInHandlerScope<A, B, T>(scope: HandlerScope, handle: (a: A, b: B) => T, a: A, b: B): T {

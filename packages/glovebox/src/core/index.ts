@@ -1,5 +1,6 @@
+export { type AccessGuard, type AccessRequest, type AccessScope, authorizeAccess } from "./access-guard.ts"
 export { type AgentId, agentId, formatAgentId, parseAgentId, sameAgentId } from "./agent-id.ts"
-export { type AgentBinding, currentAgentId, currentInstantiation } from "./ambient-scope.ts"
+export { type AgentBinding, currentAccess, currentAgentId, currentInstantiation } from "./ambient-scope.ts"
 export type { AgentMetadata } from "./agent-metadata.ts"
 export { AgentProxy } from "./agent-proxy.ts"
 export type {

@@ -11,7 +11,7 @@ import type {
   SendOptions,
 } from "./agent-runtime.ts"
 import type { Agent, Reply } from "./agent.ts"
-import { isSavingState } from "./ambient-scope.ts"
+import { isSavingState, rememberAccess } from "./ambient-scope.ts"
 import { defaultTopicId } from "./default-topic-id.ts"
 import { GloveboxError } from "./glovebox-error.ts"
 import { InterventionChain } from "./intervention-chain.ts"
@@ -37,6 +37,7 @@ import { ObservedPromise } from "./single-threaded/observed-promise.ts"
 import { DEFAULT_MAILBOX, resolveMailbox } from "./single-threaded/registration.ts"
 import {
   type SingleThreadedAgentRuntimeOptions,
+  checkAccess,
   checkSignal,
   checkTimeout,
 } from "./single-threaded/runtime-options.ts"
@@ -60,12 +61,15 @@ export class SingleThreadedAgentRuntime implements AgentRuntime, AsyncDisposable
 
   constructor(options: SingleThreadedAgentRuntimeOptions = {}) {
     checkTimeout("sendTimeoutMs", options.sendTimeoutMs)
+    checkAccess(options.access)
+    if (options.access) rememberAccess()
     this.#sendTimeoutMs = options.sendTimeoutMs
     const log = new DeliveryLog(options.logger ?? warningLogger)
     this.#log = log
     this.#directory = new AgentDirectory({
       runtime: this,
       mailbox: resolveMailbox(options.mailbox, DEFAULT_MAILBOX),
+      access: options.access,
       addMessageType: (type) => this.addMessageType(type),
       onCreated: (agentId) => log.events.emit({ type: "agent-created", agentId }),
       onRemoved: (mailbox, error) => this.#dispatcher.refuseAll(mailbox, error),

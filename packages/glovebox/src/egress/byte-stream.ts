@@ -1,5 +1,6 @@
 import { Socket } from "node:net"
 import type { Duplex } from "node:stream"
+import { TLSSocket } from "node:tls"
 
 /** A stream that was reset or destroyed before its end. */
 export class StreamGone extends Error {
@@ -133,7 +134,8 @@ export class ByteStream {
 
   /** Ends it so that the other side cannot take what it has for all there was to come. */
   reset(): void {
-    if (this.#stream instanceof Socket) this.#stream.resetAndDestroy()
+    // Over another stream there is nothing to reset; without its last word TLS is known to be cut.
+    if (this.#stream instanceof Socket && !(this.#stream instanceof TLSSocket)) this.#stream.resetAndDestroy()
     else this.#stream.destroy()
   }
 

@@ -5,6 +5,7 @@ import { timeouts } from "./timeouts.ts"
 const ENDS: Partial<Record<EgressDenialCode, EgressEnd>> = {
   NAME_NOT_FOUND: "error",
   CONNECT_FAILED: "error",
+  TLS_UNTRUSTED: "error",
   BUDGET: "budget",
   HEADER_TIMEOUT: "idle",
   IDLE: "idle",

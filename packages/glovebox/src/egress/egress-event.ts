@@ -18,11 +18,15 @@ export type EgressDenialCode =
   | "TLS_WRONG_NAME"
   /** TLS hides what the rule wants to see. */
   | "TLS_HIDDEN"
+  /** The server of an intercepted connection has no certificate that is good for the host. */
+  | "TLS_UNTRUSTED"
   /** Neither TLS nor HTTP, by a rule for those. */
   | "PROTOCOL"
   | "HOST_MISMATCH"
   /** A request that two readers could end at two places. */
   | "SMUGGLING"
+  /** An answer to a request with a secret cannot be read, so the secret may be in it. */
+  | "SECRET_HIDDEN"
   | "BUDGET"
   | "TOO_MANY_CONNECTIONS"
   | "IDLE"
@@ -49,6 +53,12 @@ export type EgressVia = "connect" | "http" | "socks5" | "unknown"
 /** Who or what ended a connection. */
 export type EgressEnd = "client" | "server" | "budget" | "idle" | "policy" | "closed" | "error"
 
+/** That the value of a secret was put into a request. */
+export interface SecretUse {
+  readonly name: string
+  readonly host: string
+}
+
 /** One connection that a program in the sandbox asked for, and what became of it. */
 export interface EgressConnection {
   readonly id: number
@@ -61,7 +71,13 @@ export interface EgressConnection {
   readonly rule?: string | undefined
   /** The very address that was dialled. */
   readonly address?: string | undefined
-  /** Of plain HTTP only. */
+  /** Whether the gate ended its TLS, and read it. */
+  readonly intercepted?: boolean | undefined
+  /** Secrets whose values the gate put into the request: the receipt. Never the values. */
+  readonly secrets?: readonly SecretUse[] | undefined
+  /** Names of secrets whose placeholders went out as they are, because the value may not go there. */
+  readonly secretsWithheld?: readonly string[] | undefined
+  /** Of plain and of intercepted HTTP only. */
   readonly method?: string | undefined
   readonly path?: string | undefined
   /** Why it was refused, or why an allowed one was cut. */

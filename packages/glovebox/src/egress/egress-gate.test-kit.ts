@@ -1,7 +1,13 @@
 import { once } from "node:events"
 import { type AddressInfo, type Server, type Socket, connect, createServer } from "node:net"
 import { type AllowList, SandboxPolicy, allowListOf } from "../policy/index.ts"
-import { type EgressConnection, type EgressEvent, EgressGate, type EgressLookup } from "./index.ts"
+import {
+  type EgressConnection,
+  type EgressEvent,
+  EgressGate,
+  type EgressLookup,
+  type GateSecret,
+} from "./index.ts"
 
 export type NetworkInput = Exclude<
   NonNullable<ConstructorParameters<typeof SandboxPolicy>[0]>["network"],
@@ -109,7 +115,12 @@ export class TestClient {
 export interface TestGateOptions {
   readonly network: NetworkInput
   readonly lookup?: EgressLookup
+  readonly secrets?: readonly GateSecret[]
+  readonly ca?: readonly string[]
 }
+
+/** What tells a client that it has its connection. */
+export const ESTABLISHED = "HTTP/1.1 200 Connection established\r\n\r\n"
 
 /** A gate behind a port of this machine. */
 export class TestGate implements AsyncDisposable {
@@ -119,10 +130,17 @@ export class TestGate implements AsyncDisposable {
   readonly #clients: TestClient[] = []
   readonly #waiting = new Set<() => void>()
 
-  private constructor({ network, lookup = () => Promise.resolve(["127.0.0.1"]) }: TestGateOptions) {
+  private constructor({
+    network,
+    lookup = () => Promise.resolve(["127.0.0.1"]),
+    secrets,
+    ca,
+  }: TestGateOptions) {
     this.gate = new EgressGate({
       network: allowList(network),
       lookup,
+      secrets,
+      ca,
       onEvent: (event) => {
         this.events.push(event)
         for (const go of this.#waiting) go()
@@ -142,11 +160,13 @@ export class TestGate implements AsyncDisposable {
 
   /** One that lets names through to a server of the test. */
   static for(
-    server: TestServer,
+    server: { readonly port: number },
     rule: Record<string, unknown> = {},
     host = "allowed.test",
+    more: Omit<TestGateOptions, "network"> = {},
   ): Promise<TestGate> {
     return TestGate.start({
+      ...more,
       network: {
         allow: [{ to: `${host}:${server.port}`, ...rule }],
         allowPrivate: [`127.0.0.1:${server.port}`],

@@ -1,8 +1,10 @@
 import type { Duplex } from "node:stream"
 import type { AllowList } from "../policy/index.ts"
+import { CertificateAuthority } from "./certificate-authority.ts"
 import type { EgressDenial, EgressEvent, EgressRecords } from "./egress-event.ts"
 import { tooMany } from "./connection-refusals.ts"
 import { type Asked, EgressLog } from "./egress-log.ts"
+import { type GateSecret, GateSecrets } from "./gate-secrets.ts"
 import { type EgressLookup, HostLookups } from "./host-lookups.ts"
 import { lookupHere } from "./machine-lookup.ts"
 import { type GateContext, ProxiedConnection } from "./proxied-connection.ts"
@@ -15,6 +17,10 @@ export interface EgressGateOptions {
    * @default as this machine does: its hosts file, then its name servers, asked for the name as it is
    */
   readonly lookup?: EgressLookup | undefined
+  /** Values to put in where programs send their placeholders. @default none */
+  readonly secrets?: readonly GateSecret[] | undefined
+  /** Authorities, as PEM, that servers of intercepted hosts may have beside the known ones. @default none */
+  readonly ca?: readonly string[] | undefined
   /** Told of each decision and each end, at once; must not throw. */
   readonly onEvent: (event: EgressEvent) => void
 }
@@ -28,15 +34,29 @@ export class EgressGate implements Disposable {
   readonly #context: GateContext
   readonly #connections = new Set<ProxiedConnection>()
   #book: RuleBook
+  #authority: CertificateAuthority | undefined
   // How many are being decided, or are open: without those that only take their leave.
   #active = 0
   #crowded: EgressDenial | undefined
   #isClosed = false
 
-  constructor({ network, lookup = lookupHere, onEvent }: EgressGateOptions) {
+  constructor({ network, lookup = lookupHere, secrets = [], ca = [], onEvent }: EgressGateOptions) {
     this.#book = new RuleBook(network)
     this.#log = new EgressLog(onEvent)
-    this.#context = { book: () => this.#book, log: this.#log, lookups: new HostLookups(lookup) }
+    this.#context = {
+      book: () => this.#book,
+      log: this.#log,
+      lookups: new HostLookups(lookup),
+      secrets: new GateSecrets(secrets),
+      authority: () => (this.#authority ??= new CertificateAuthority()),
+      ca,
+    }
+    if (network.allow.some((rule) => typeof rule === "object" && rule.intercept)) this.#context.authority()
+  }
+
+  /** What programs have to trust for the hosts whose TLS ends here, as PEM; undefined when there are none. */
+  get certificate(): string | undefined {
+    return this.#authority?.certificate
   }
 
   /** Takes a connection that a program made; it is the gate's from here on, which always ends it. */

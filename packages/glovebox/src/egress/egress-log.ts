@@ -5,6 +5,7 @@ import type {
   EgressEvent,
   EgressRecords,
   EgressVia,
+  SecretUse,
 } from "./egress-event.ts"
 
 /** What a client asked for, as far as it is known. */
@@ -14,6 +15,9 @@ export interface Asked {
   port: number
   method?: string | undefined
   path?: string | undefined
+  intercepted?: boolean | undefined
+  secrets?: readonly SecretUse[] | undefined
+  secretsWithheld?: readonly string[] | undefined
 }
 
 interface Entry {

@@ -1,6 +1,6 @@
 import { type Host, describeTarget } from "../policy/index.ts"
 import type { RequestFraming } from "./request-framing.ts"
-import { type RequestHead, membersOf } from "./request-head.ts"
+import { type HeaderField, type RequestHead, membersOf } from "./request-head.ts"
 
 // Between two neighbours only, or written anew here.
 const DROPPED = new Set([
@@ -21,23 +21,28 @@ export interface ForwardedHeadOptions {
   readonly path: string
   readonly framing: RequestFraming
   readonly upgrade: string | undefined
+  readonly isTls: boolean
 }
 
-/** The head as the server gets it: in origin form, for one request, framed in one way only. */
+/** The fields of a request that are for its server. */
+export function forwardedFields(head: RequestHead): readonly HeaderField[] {
+  const named = new Set(membersOf(head, "connection"))
+  return head.fields.filter(({ key }) => !DROPPED.has(key) && !named.has(key) && !key.startsWith("proxy-"))
+}
+
+/** The head as the server gets it, with these fields: in origin form, for one request, framed in one way only. */
 export function forwardedHead(
   head: RequestHead,
-  { host, port, path, framing, upgrade }: ForwardedHeadOptions,
+  fields: readonly HeaderField[],
+  { host, port, path, framing, upgrade, isTls }: ForwardedHeadOptions,
 ): Buffer {
-  const named = new Set(membersOf(head, "connection"))
   const authority = describeTarget({ host, isWildcard: false, port })
-  const kept = head.fields.filter(
-    ({ key }) => !DROPPED.has(key) && !named.has(key) && !key.startsWith("proxy-"),
-  )
+  const usual = isTls ? ":443" : ":80"
   const hasLength = head.fields.some(({ key }) => key === "content-length")
   const lines = [
     `${head.method} ${path} HTTP/${head.version}`,
-    `Host: ${port === 80 ? authority.slice(0, -":80".length) : authority}`,
-    ...kept.map(({ name, value }) => `${name}: ${value}`),
+    `Host: ${port === Number(usual.slice(1)) ? authority.slice(0, -usual.length) : authority}`,
+    ...fields.map(({ name, value }) => `${name}: ${value}`),
     ...(framing.kind === "chunked" ? ["Transfer-Encoding: chunked"] : []),
     ...(framing.kind === "length" && hasLength ? [`Content-Length: ${framing.length}`] : []),
     ...(upgrade === undefined ? ["Connection: close"] : ["Connection: Upgrade", `Upgrade: ${upgrade}`]),

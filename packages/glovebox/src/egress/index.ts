@@ -6,6 +6,8 @@ export type {
   EgressEvent,
   EgressRecords,
   EgressVia,
+  SecretUse,
 } from "./egress-event.ts"
 export { EgressGate } from "./egress-gate.ts"
+export { type GateSecret, LEAST_SECRET_LENGTH, makePlaceholder } from "./gate-secrets.ts"
 export type { EgressLookup } from "./host-lookups.ts"

@@ -1,13 +1,17 @@
 import type { Duplex } from "node:stream"
-import type { Host } from "../policy/index.ts"
+import { type Host, describeTarget } from "../policy/index.ts"
 import { ownAddresses } from "./address-class.ts"
+import { AnswerScrubber } from "./answer-scrubber.ts"
 import { ByteStream, StreamGone } from "./byte-stream.ts"
+import type { CertificateAuthority } from "./certificate-authority.ts"
 import { checkHello, peekClientHello } from "./check-hello.ts"
 import { endOf, idled, late, tightened, tooMany } from "./connection-refusals.ts"
 import { dial } from "./dial.ts"
 import type { EgressEnd } from "./egress-event.ts"
 import type { Asked, ConnectionRecord, EgressLog } from "./egress-log.ts"
+import type { GateSecrets } from "./gate-secrets.ts"
 import type { HostLookups } from "./host-lookups.ts"
+import { acceptTls, connectTls } from "./intercept-tls.ts"
 import {
   type HttpRequest,
   type TunnelRequest,
@@ -21,6 +25,7 @@ import { OverBudget, relayHttp, relayRaw } from "./relay.ts"
 import { resolveHost } from "./resolve-host.ts"
 import { type BookRule, type EgressUse, type RuleBook, spent } from "./rule-book.ts"
 import { sniff } from "./sniff.ts"
+import { takeLeave } from "./take-leave.ts"
 import { timeouts } from "./timeouts.ts"
 
 /** What all connections of a gate share. */
@@ -29,6 +34,11 @@ export interface GateContext {
   readonly book: () => RuleBook
   readonly log: EgressLog
   readonly lookups: HostLookups
+  readonly secrets: GateSecrets
+  /** Vouches for hosts whose TLS ends here. */
+  readonly authority: () => CertificateAuthority
+  /** Authorities that servers may have beside the known ones. */
+  readonly ca: readonly string[]
 }
 
 /** What was decided on, to be decided again when the rules change. */
@@ -58,7 +68,7 @@ interface Ending {
 /** One connection of a program in the sandbox, from its first byte to its end. */
 export class ProxiedConnection {
   readonly #context: GateContext
-  readonly #client: ByteStream
+  #client: ByteStream
   readonly #asked: Asked = { via: "unknown", host: "", port: 0 }
   readonly #startedAt = performance.now()
   readonly #leaving = new AbortController()
@@ -133,7 +143,9 @@ export class ProxiedConnection {
     this.#write(refusal)
     if (isClean) this.#server?.destroy()
     else this.#server?.reset()
-    await this.#takeLeave(refusal, isClean)
+    // Whoever has a part of an answer must not take it for all of it.
+    const isCut = refusal ? (this.#record?.bytesDown ?? 0) > 0 : !isClean
+    await takeLeave(this.#client, isCut ? "cut" : this.#answer(refusal))
   }
 
   async #run(isOverLimit: boolean): Promise<EgressEnd | undefined> {
@@ -177,9 +189,11 @@ export class ProxiedConnection {
     const rule = this.#decide(host, port, [address])
     this.#client.send(established)
     this.#form = "none"
-    if (rule.isTcp) return this.#relayRaw(request, address, { kind: "raw" })
+    const isIntercepted = this.#context.book().intercepts(host, port)
+    if (rule.isTcp && !isIntercepted) return this.#relayRaw(request, address, { kind: "raw" })
     const seen = await this.#withinHeadTime(() => this.#see(request, rule.text))
     if (!seen) return "client"
+    if (seen.kind === "tls" && isIntercepted) return this.#intercept(request, address, rule.text)
     return "head" in seen ? this.#relayHttp(seen, address) : this.#relayRaw(request, address, seen)
   }
 
@@ -197,26 +211,61 @@ export class ProxiedConnection {
     return readInnerRequest({ stream: this.#client, asked: this.#asked }, request)
   }
 
+  /** Ends the client's TLS here, reads its request, and only then speaks TLS with the server. */
+  async #intercept(request: TunnelRequest, address: string, rule: string): Promise<EgressEnd> {
+    const { host, port } = request
+    const { authority, ca } = this.#context
+    const { signal } = this.#leaving
+    this.#form = "none"
+    this.#asked.intercepted = true
+    this.#client = await acceptTls(this.#client, host, authority(), signal)
+    signal.throwIfAborted()
+    this.#form = "http"
+    const inner = await this.#withinHeadTime(() =>
+      readInnerRequest({ stream: this.#client, asked: this.#asked }, request, true),
+    )
+    this.#decide(host, port, [address], inner.use)
+    const asked = describeTarget({ host, isWildcard: false, port })
+    this.#server = await connectTls(this.#server!, { host, asked, rule, ca, signal })
+    signal.throwIfAborted()
+    return this.#relayHttp(inner, address, true)
+  }
+
   async #relayRaw(request: TunnelRequest, address: string, use: EgressUse): Promise<EgressEnd> {
     this.#open(request, address, use)
     return relayRaw({ client: this.#client, server: this.#server!, take: this.#take })
   }
 
-  async #relayHttp(request: HttpRequest, address: string): Promise<EgressEnd> {
+  async #relayHttp(request: HttpRequest, address: string, isTls = false): Promise<EgressEnd> {
     const { use, head, framing } = request
-    this.#open(request, address, use)
+    const { fields, used, withheld, replacements } = this.#context.secrets.place(request.fields, {
+      ...request,
+      isTls,
+    })
+    const host = describeTarget({ ...request, isWildcard: false })
+    this.#open(request, address, use, {
+      ...(used.length === 0 ? {} : { secrets: used.map((name) => ({ name, host })) }),
+      ...(withheld.length === 0 ? {} : { secretsWithheld: withheld }),
+    })
     return relayHttp({
       client: this.#client,
       server: this.#server!,
       take: this.#take,
-      head,
+      head: head(fields),
       framing,
       isUpgrade: use.isUpgrade,
+      filter: replacements.length === 0 ? undefined : new AnswerScrubber(replacements),
     })
   }
 
-  #open({ host, port }: TunnelRequest | HttpRequest, address: string, use: EgressUse): void {
+  #open(
+    { host, port }: TunnelRequest | HttpRequest,
+    address: string,
+    use: EgressUse,
+    receipts: Pick<Asked, "secrets" | "secretsWithheld"> = {},
+  ): void {
     const rule = this.#decide(host, port, [address], use)
+    Object.assign(this.#asked, receipts)
     this.#record!.rule = rule.text
     this.#decided = { host, port, address, use, rule }
     this.#record!.open()
@@ -265,6 +314,12 @@ export class ProxiedConnection {
     return { ended: error.stream.hasFailed ? "error" : "server" }
   }
 
+  #answer(refusal: Refusal | undefined): Buffer | undefined {
+    return (
+      refusal && refusalAnswer(this.#form, refusal.toDenial(describeAsked(this.#asked)), refusal.isTimeout)
+    )
+  }
+
   /** Writes down what became of it. */
   #write(refusal: Refusal | undefined): void {
     const { log } = this.#context
@@ -272,26 +327,5 @@ export class ProxiedConnection {
     const denial = (refusal ?? cut)?.toDenial(describeAsked(this.#asked))
     if (this.#record) this.#record.end(ended, denial)
     else if (denial) log.deny(this.#asked, denial, ended, this.#startedAt)
-  }
-
-  /** Lets the client have its answer, and what else is on its way, before the end. */
-  async #takeLeave(refusal: Refusal | undefined, isClean: boolean): Promise<void> {
-    const timer = setTimeout(() => this.#client.destroy(), timeouts.leave)
-    try {
-      // Whoever has a part of an answer must not take it for all of it.
-      const isCut = refusal ? (this.#record?.bytesDown ?? 0) > 0 : !isClean
-      if (isCut) return await this.#client.flush()
-      const answer =
-        refusal && refusalAnswer(this.#form, refusal.toDenial(describeAsked(this.#asked)), refusal.isTimeout)
-      if (answer) this.#client.send(answer)
-      await this.#client.finish()
-      // Bytes that nobody has read would make a reset of the end, and the client would lose the answer.
-      while (await this.#client.read());
-    } catch {
-      // It is gone already.
-    } finally {
-      clearTimeout(timer)
-      this.#client.destroy()
-    }
   }
 }

@@ -1,11 +1,17 @@
 import type { ByteStream } from "./byte-stream.ts"
 import type { Asked } from "./egress-log.ts"
-import { forwardedHead } from "./forwarded-head.ts"
+import { forwardedFields, forwardedHead } from "./forwarded-head.ts"
 import { misleadingHeader } from "./misleading-header.ts"
 import { printable } from "./refusal.ts"
 import { type AnswerForm, socksReply } from "./refusal-answer.ts"
 import { type RequestFraming, readFraming, smuggling } from "./request-framing.ts"
-import { type RequestHead, malformed, parseRequestHead, readHeadBytes } from "./request-head.ts"
+import {
+  type HeaderField,
+  type RequestHead,
+  malformed,
+  parseRequestHead,
+  readHeadBytes,
+} from "./request-head.ts"
 import {
   type HostAndPort,
   checkConnectHostField,
@@ -29,8 +35,10 @@ export interface TunnelRequest extends HostAndPort {
 export interface HttpRequest extends HostAndPort {
   readonly kind: "http"
   readonly use: EgressUse & { readonly kind: "http" }
-  /** As the server gets it. */
-  readonly head: Buffer
+  /** The fields that are for the server. */
+  readonly fields: readonly HeaderField[]
+  /** The head as the server gets it, with these fields. */
+  readonly head: (fields: readonly HeaderField[]) => Buffer
   readonly framing: RequestFraming
 }
 
@@ -74,13 +82,14 @@ export async function readProxyRequest(
 export async function readInnerRequest(
   { stream, asked }: Omit<ReadRequestOptions, "onForm">,
   target: HostAndPort,
+  isTls = false,
 ): Promise<HttpRequest> {
   const head = parseRequestHead(await readHeadBytes(stream))
   asked.method = head.method
   // A server that is a proxy itself would lead anywhere from there.
   if (head.method === "CONNECT")
     throw unsupported("CONNECT inside a connection does not pass.", "Ask this proxy for the host itself.")
-  return httpRequest(head, target, readOriginTarget(head.target), asked)
+  return httpRequest(head, target, readOriginTarget(head.target), asked, isTls)
 }
 
 async function readSocks({ stream, asked, onForm }: ReadRequestOptions): Promise<TunnelRequest> {
@@ -108,11 +117,12 @@ function httpRequest(
   target: HostAndPort,
   pathAndQuery: string,
   asked: Asked,
+  isTls = false,
 ): HttpRequest {
   const { host, port } = target
   const path = pathAndQuery.split("?", 1)[0]!
   asked.path = printable(path)
-  checkHostField(head, target)
+  checkHostField(head, target, isTls)
   const framing = readFraming(head)
   const upgrade = readUpgrade(head)
   if (upgrade !== undefined && (framing.kind === "chunked" || framing.length > 0))
@@ -128,7 +138,9 @@ function httpRequest(
       isUpgrade: upgrade !== undefined,
       misleading: misleadingHeader(head),
     },
-    head: forwardedHead(head, { host, port, path: pathAndQuery, framing, upgrade }),
+    fields: forwardedFields(head),
+    head: (fields) =>
+      forwardedHead(head, fields, { host, port, path: pathAndQuery, framing, upgrade, isTls }),
     framing,
   }
 }
@@ -139,7 +151,9 @@ function tell(asked: Asked, { host, port }: HostAndPort): void {
 }
 
 /** What was asked for, in one line. */
-export function describeAsked({ host, port, method, path }: Asked): string {
+export function describeAsked({ host, port, method, path, intercepted }: Asked): string {
   const authority = `${host.includes(":") && port > 0 ? `[${host}]` : host}${port > 0 ? `:${port}` : ""}`
-  return method === undefined ? authority : `${method} http://${authority}${path ?? ""}`
+  return method === undefined
+    ? authority
+    : `${method} http${intercepted ? "s" : ""}://${authority}${path ?? ""}`
 }

@@ -18,6 +18,8 @@ const STATUSES: Partial<Record<EgressDenialCode, readonly [status: number, words
   HEADER_TIMEOUT: [408, "Refused by Glovebox"],
   NAME_NOT_FOUND: [502, "Not reached by Glovebox"],
   CONNECT_FAILED: [502, "Not reached by Glovebox"],
+  TLS_UNTRUSTED: [502, "Not reached by Glovebox"],
+  SECRET_HIDDEN: [502, "Refused by Glovebox"],
   TOO_MANY_CONNECTIONS: [503, "Refused by Glovebox"],
 }
 

@@ -20,18 +20,8 @@ export interface RelayOptions {
 /** Passes bytes both ways until both sides have ended; says which was first. Throws StreamGone or OverBudget. */
 export async function relayRaw({ client, server, take }: RelayOptions): Promise<"client" | "server"> {
   let first: "client" | "server" | undefined
-  const up = pump(
-    client,
-    server,
-    (bytes) => take("up", bytes),
-    () => (first ??= "client"),
-  )
-  const down = pump(
-    server,
-    client,
-    (bytes) => take("down", bytes),
-    () => (first ??= "server"),
-  )
+  const up = pump(client, server, (bytes) => take("up", bytes), { onEnd: () => (first ??= "client") })
+  const down = pump(server, client, (bytes) => take("down", bytes), { onEnd: () => (first ??= "server") })
   await Promise.all([up, down])
   return first ?? "client"
 }
@@ -41,19 +31,27 @@ export interface HttpRelayOptions extends RelayOptions {
   readonly head: Buffer
   readonly framing: RequestFraming
   readonly isUpgrade: boolean
+  /** What becomes of the server's bytes on their way down. @default nothing */
+  readonly filter?: AnswerFilter | undefined
+}
+
+interface AnswerFilter {
+  push(bytes: Buffer): Buffer
+  end(): Buffer
 }
 
 /**
  * Passes one request up, and all that the server says down. Nothing after the request goes up, unless the server has
- * agreed to another protocol. Throws StreamGone, OverBudget, or Refusal for a body that is not what its head says.
+ * agreed to another protocol. Throws StreamGone, OverBudget, or Refusal for a body that is not what its head says, or
+ * what the filter throws.
  */
 export async function relayHttp(options: HttpRelayOptions): Promise<"server"> {
-  const { client, server, take, head, framing, isUpgrade } = options
+  const { client, server, take, head, framing, isUpgrade, filter } = options
   const [takeUp, takeDown] = [
     (bytes: number): number => take("up", bytes),
     (bytes: number): number => take("down", bytes),
   ]
-  const upgraded = isUpgrade ? passUpToUpgrade(server, client, takeDown) : Promise.resolve(false)
+  const upgraded = isUpgrade ? passUpToUpgrade(server, client, takeDown, filter) : Promise.resolve(false)
   const goUp = async (): Promise<void> => {
     await passRequest({ client, server, takeUp, head, framing })
     if (await upgraded) await pump(client, server, takeUp)
@@ -61,7 +59,7 @@ export async function relayHttp(options: HttpRelayOptions): Promise<"server"> {
   const up = goUp()
   const goDown = async (): Promise<void> => {
     const hasTwoWays = await upgraded
-    await pump(server, client, takeDown)
+    await pump(server, client, takeDown, { filter })
     if (hasTwoWays) await up
   }
   const failed = new Promise<never>((_resolve, reject) => {
@@ -117,6 +115,7 @@ async function passUpToUpgrade(
   server: ByteStream,
   client: ByteStream,
   takeDown: (bytes: number) => number,
+  filter: AnswerFilter | undefined,
 ): Promise<boolean> {
   for (;;) {
     let bytes: Buffer = Buffer.alloc(0)
@@ -129,7 +128,7 @@ async function passUpToUpgrade(
     }
     const head = end < 0 ? bytes : bytes.subarray(0, end + 4)
     server.unread(bytes.subarray(head.length))
-    await pass(client, head, takeDown)
+    await pass(client, filter ? filter.push(head) : head, takeDown)
     const status = /^HTTP\/1\.1 (1\d\d)/.exec(head.toString("latin1"))?.[1]
     if (end < 0 || status === undefined) return false
     if (status === "101") return true
@@ -140,13 +139,14 @@ async function pump(
   from: ByteStream,
   to: ByteStream,
   take: (bytes: number) => number,
-  onEnd?: () => void,
+  { onEnd, filter }: { readonly onEnd?: () => void; readonly filter?: AnswerFilter | undefined } = {},
 ): Promise<void> {
   for (;;) {
     const chunk = await from.read()
     if (!chunk) break
-    await pass(to, chunk, take)
+    await pass(to, filter ? filter.push(chunk) : chunk, take)
   }
+  if (filter) await pass(to, filter.end(), take)
   onEnd?.()
   // The other direction goes on.
   await to.finish()

@@ -1,7 +1,7 @@
 import type { ByteStream } from "./byte-stream.ts"
 import { Refusal, printable } from "./refusal.ts"
 
-interface HeaderField {
+export interface HeaderField {
   readonly name: string
   /** The name in lower case. */
   readonly key: string

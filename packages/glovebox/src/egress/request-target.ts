@@ -8,6 +8,7 @@ export interface HostAndPort {
 }
 
 const HTTP_PORT = 80
+const HTTPS_PORT = 443
 
 /** Reads the target of CONNECT. Throws Refusal. */
 export function readConnectTarget(target: string): HostAndPort {
@@ -32,11 +33,11 @@ export function readOriginTarget(target: string): string {
 }
 
 /** Throws Refusal unless the request names, once, the host that it is for. */
-export function checkHostField(head: RequestHead, { host, port }: HostAndPort): void {
+export function checkHostField(head: RequestHead, { host, port }: HostAndPort, isTls = false): void {
   const values = valuesOf(head, "host")
   const asked = describeTarget({ host, isWildcard: false, port })
   if (values.length !== 1) throw mismatch(`The request has ${values.length} Host headers.`, asked)
-  const named = readUriAuthority(values[0]!)
+  const named = readUriAuthority(values[0]!, isTls ? HTTPS_PORT : HTTP_PORT)
   if (named.host.text !== host.text || named.port !== port)
     throw mismatch(
       `The Host header says ${printable(values[0]!)}, and the connection is for ${asked}.`,

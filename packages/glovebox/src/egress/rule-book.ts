@@ -33,6 +33,8 @@ export interface BookRule {
   readonly target: EgressTarget
   /** Whether nothing of it is looked at. */
   readonly isTcp: boolean
+  /** Whether TLS to its target ends in the gate. */
+  readonly isIntercepted: boolean
   readonly methods: readonly string[] | undefined
   readonly paths: readonly string[] | undefined
   readonly budget: ByteBudget
@@ -76,6 +78,11 @@ export class RuleBook {
     const rule = fitting.find(({ budget }) => !budget.isSpent)
     if (!rule) throw spent(fitting[0]!)
     return rule
+  }
+
+  /** Whether a rule has TLS with the host end in the gate, whatever other rules there are for it. */
+  intercepts(host: Host, port: number): boolean {
+    return this.#rules.some((rule) => rule.isIntercepted && isTarget(rule.target, host, port))
   }
 
   /** Why the address may not be dialled for the host, which resolved to it; undefined when it may. */
@@ -147,6 +154,7 @@ function bookRule(
     text,
     target,
     isTcp: rule.protocol === "tcp",
+    isIntercepted: rule.intercept === true,
     methods: rule.methods,
     paths: rule.paths,
     budget: before?.budgetFor(key, target, rule) ?? new ByteBudget(rule),
@@ -171,9 +179,10 @@ function coversTarget(outer: EgressTarget, inner: EgressTarget): boolean {
   return isTarget(outer, inner.host, inner.port)
 }
 
-function fits({ isTcp, methods, paths }: BookRule, use: EgressUse): boolean {
+function fits({ isTcp, isIntercepted, methods, paths }: BookRule, use: EgressUse): boolean {
   if (isTcp) return true
-  if (use.kind === "raw") return false
+  // TLS that passes unread is not what such a rule is for.
+  if (use.kind === "raw" || (use.kind === "tls" && isIntercepted)) return false
   if (!methods && !paths) return true
   if (use.kind === "tls" || use.isUpgrade || use.misleading !== undefined) return false
   return (!methods || methods.includes(use.method)) && (!paths || isBelow(use.path, paths))
@@ -205,7 +214,7 @@ function refuseUse(rule: BookRule, host: Host, port: number, use: EgressUse): Re
     return new Refusal(
       "TLS_HIDDEN",
       `The rule ${rule.text} looks at methods and paths, which TLS hides.`,
-      `Use plain HTTP for ${asked}, or ask for a rule without methods and paths.`,
+      `Use plain HTTP for ${asked}, or ask for its rule to have intercept: true, or no methods and paths.`,
       about,
     )
   if (use.isUpgrade)

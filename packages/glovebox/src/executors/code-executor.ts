@@ -1,6 +1,8 @@
 import type { CodeBlock } from "./code-block.ts"
 import type { CodeResult } from "./code-result.ts"
 import type { ExecutionEvent, OutputEvent } from "./execution-event.ts"
+import type { PoolState } from "./pool-state.ts"
+import type { KnownSecret } from "./known-secret.ts"
 
 export interface ExecuteOptions {
   /** Ends the run at once; the call rejects with its reason. */
@@ -20,10 +22,14 @@ export interface StreamOptions {
 export interface CodeExecutor extends AsyncDisposable {
   /** True where there is no wall between the code and this machine. @default false */
   readonly runsOnHost?: boolean | undefined
+  /** The sandboxes that wait and those that work, where there is a pool of them. */
+  readonly pool?: PoolState | undefined
   start(options?: { readonly signal?: AbortSignal | undefined }): Promise<void>
   stop(): Promise<void>
   /** Ends what runs, and forgets the files. */
   restart(): Promise<void>
+  /** Tells of each secret of its policy whose value it knows, now and at each start; only of those that have secrets. */
+  onSecret?(listener: (secret: KnownSecret) => void): Disposable
   /** Runs the blocks in order up to the first that fails. Code that fails or overruns is a result, not an error. */
   executeCodeBlocks(blocks: readonly CodeBlock[], options?: ExecuteOptions): Promise<CodeResult>
   /** The same, as events while it happens; leaving the loop ends the run. */

@@ -6,6 +6,7 @@ export type {
   EgressEvent,
   EgressLookup,
   EgressVia,
+  SecretUse,
 } from "../egress/index.ts"
 export type { CodeBlock } from "./code-block.ts"
 export type { CodeExecutor, ExecuteOptions, StreamOptions } from "./code-executor.ts"
@@ -27,5 +28,7 @@ export type { CreateExecutorOptions, SandboxChoice } from "./factory/create-exec
 export { describeFunctions } from "./functions/functions-module.ts"
 export { type PythonFunction, pythonFunction, pythonFunctionFromFile } from "./functions/python-function.ts"
 export type { PythonImport } from "./functions/python-import.ts"
+export type { PoolState } from "./pool-state.ts"
 export type { RichContent, RichOutput } from "./rich-output.ts"
+export type { KnownSecret } from "./known-secret.ts"
 export { DEFAULT_LANGUAGES, type Language, type LanguageOptions } from "./languages.ts"

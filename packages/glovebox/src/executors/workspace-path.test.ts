@@ -52,6 +52,8 @@ describe("workspacePath", () => {
     ["a/../b", "it has a .. in it"],
     ["a/..", "it has a .. in it"],
     ["./../x", "it has a .. in it"],
+    [".glovebox/audit.jsonl", "it is in a folder of Glovebox's own"],
+    ["a/.GloveBox/x", "it is in a folder of Glovebox's own"],
     [".", "it is the workspace itself"],
     ["./.", "it is the workspace itself"],
     ["a/", "it is a folder"],

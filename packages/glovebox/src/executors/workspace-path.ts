@@ -40,6 +40,8 @@ function problemOf(name: string): string | undefined {
 
 function problemOfParts(parts: readonly string[]): string | undefined {
   if (parts.includes("..")) return "it has a .. in it"
+  // Where commands keep the record of what code does, which is not for code to change.
+  if (parts.some((part) => part.toLowerCase() === ".glovebox")) return "it is in a folder of Glovebox's own"
   if (parts.length > MAX_DEPTH) return `it is more than ${MAX_DEPTH} folders deep`
   const long = parts.some((part) => Buffer.byteLength(part) > MAX_PART_BYTES)
   return long ? `a part of it has more than ${MAX_PART_BYTES} bytes` : undefined

@@ -22,6 +22,7 @@ const initialMessages: readonly LLMMessage[] = [
     type: "UserMessage",
     content: ["look", { type: "Image", mediaType: "image/png", data: PIXEL }],
     source: "user",
+    untrusted: "code-execution",
   },
   {
     type: "AssistantMessage",

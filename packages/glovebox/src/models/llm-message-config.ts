@@ -19,6 +19,8 @@ export const llmMessageConfigSchema = z.discriminatedUnion("type", [
     type: z.literal("UserMessage"),
     content: z.union([z.string(), z.array(z.union([z.string(), imageConfigSchema]))]),
     source: z.string(),
+    // AutoGen knows no such thing.
+    untrusted: z.string().nullish(),
   }),
   z.object({
     type: z.literal("AssistantMessage"),
@@ -45,10 +47,11 @@ export type LLMMessageConfig = z.input<typeof llmMessageConfigSchema>
 export function llmMessageFromConfig(config: LLMMessageConfig): LLMMessage {
   switch (config.type) {
     case "UserMessage": {
-      const { content } = config
+      const { content, untrusted, ...rest } = config
       return {
-        ...config,
+        ...rest,
         content: typeof content === "string" ? content : content.map(partFromConfig),
+        ...(typeof untrusted === "string" ? { untrusted } : {}),
       }
     }
     case "AssistantMessage": {
@@ -80,8 +83,13 @@ export function llmMessageFromConfig(config: LLMMessageConfig): LLMMessage {
 export function llmMessageToConfig(message: LLMMessage): LLMMessageConfig {
   switch (message.type) {
     case "UserMessage": {
-      const { type, content, source } = message
-      return { type, content: typeof content === "string" ? content : content.map(partToConfig), source }
+      const { type, content, source, untrusted } = message
+      return {
+        type,
+        content: typeof content === "string" ? content : content.map(partToConfig),
+        source,
+        ...(untrusted === undefined ? {} : { untrusted }),
+      }
     }
     case "AssistantMessage": {
       const { type, content, thought, thoughtSignature: thought_signature, source } = message

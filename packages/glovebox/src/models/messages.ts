@@ -30,6 +30,8 @@ export interface UserMessage {
   readonly content: string | readonly (string | Image)[]
   /** The name of whoever says it. */
   readonly source: string
+  /** Where the words come from, when a program wrote them and nobody vouches for them. */
+  readonly untrusted?: string | undefined
 }
 
 /** What the model said before. */
@@ -71,6 +73,7 @@ export const llmMessageSchema: z.ZodType<LLMMessage> = z.discriminatedUnion("typ
     type: z.literal("UserMessage"),
     content: z.union([z.string(), z.array(z.union([z.string(), imageSchema]))]),
     source: z.string(),
+    untrusted: z.string().optional(),
   }),
   z.object({
     type: z.literal("AssistantMessage"),

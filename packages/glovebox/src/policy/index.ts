@@ -8,6 +8,14 @@ export {
   readEgressTarget,
 } from "./egress-rule.ts"
 export { type Host, readHost } from "./host-name.ts"
+export { secretsWithin } from "./check-secrets.ts"
+export {
+  type SecretFields,
+  type SecretHost,
+  type SecretsFields,
+  readSecretHost,
+  secretVariable,
+} from "./secret-schema.ts"
 export { describeRule } from "./network-diff.ts"
 export {
   type AllowList,

@@ -78,6 +78,7 @@ export function describeRule(rule: Rule): string {
   if (typeof rule === "string") return rule
   const parts = [
     ...(rule.protocol === "tcp" ? ["any protocol"] : []),
+    ...(rule.intercept ? ["intercepted"] : []),
     ...(rule.methods ? [rule.methods.join("|")] : []),
     ...(rule.paths ? [rule.paths.map((path) => JSON.stringify(path)).join("|")] : []),
     ...(rule.up === undefined ? [] : [`up ${formatBytes(rule.up)}`]),
@@ -100,6 +101,8 @@ function covers(outer: Rule, inner: Rule): boolean {
   return (
     coversTarget(wide.to, narrow.to) &&
     (wide.protocol === narrow.protocol || (wide.protocol === "tcp" && !wide.methods && !wide.paths)) &&
+    // Behind an interception TLS is no longer hidden from methods and paths, so more of it passes.
+    (wide.intercept === narrow.intercept || (!wide.methods && !wide.paths)) &&
     (!wide.methods || (narrow.methods ?? ["*"]).every((method) => wide.methods!.includes(method))) &&
     (!wide.paths ||
       (narrow.paths ?? ["*"]).every((path) => wide.paths!.some((one) => path.startsWith(one)))) &&

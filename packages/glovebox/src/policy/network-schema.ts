@@ -3,6 +3,7 @@ import { bytes, duration } from "./amount-schema.ts"
 import { asSet } from "./as-set.ts"
 import { describeTarget, readEgressTarget } from "./egress-rule.ts"
 
+const HTTP_PORT = 80
 const METHOD = /^[A-Z]{1,16}$/
 // What a server could take for another path than it reads here is refused in the rule already.
 const PATH = /^(?!.*(?:\/\/|\/\.|%|\\|[?#]))\/[\x21-\x7e]*$/
@@ -23,13 +24,15 @@ const ruleSchema = z
     to: target,
     /** What a connection may speak: TLS and HTTP, which name the host and are checked, or anything. */
     protocol: z.enum(["web", "tcp"]).default("web"),
-    /** Only these methods, which only plain HTTP lets be seen. */
+    /** Whether the gate ends TLS to the target itself: it reads the requests, and encrypts anew to the server. */
+    intercept: z.boolean().optional(),
+    /** Only these methods, which plain HTTP and interception let be seen. */
     methods: z
       .array(z.string().regex(METHOD, `must be a method such as "GET"`))
       .min(1)
       .transform(asSet)
       .optional(),
-    /** Only paths that begin so, which only plain HTTP lets be seen. */
+    /** Only paths that begin so, which plain HTTP and interception let be seen. */
     paths: z
       .array(z.string().regex(PATH, `must begin with a slash and be plain, such as "/simple/"`))
       .min(1)
@@ -44,6 +47,16 @@ const ruleSchema = z
     path: ["protocol"],
     message: "must be web for a rule with methods or paths: nothing else is read",
   })
+  .refine((rule) => !rule.intercept || rule.protocol === "web", {
+    path: ["intercept"],
+    message: "is for TLS, and a rule with protocol: tcp looks at nothing",
+  })
+  .refine((rule) => !rule.intercept || !rule.to.endsWith(`:${HTTP_PORT}`), {
+    path: ["intercept"],
+    message: "is for TLS, and port 80 is that of plain HTTP, which is read without it",
+  })
+  // Left out and false are one rule.
+  .transform(({ intercept, ...rule }) => ({ ...rule, ...(intercept ? { intercept: true as const } : {}) }))
 
 export type EgressRuleFields = z.output<typeof ruleSchema>
 
@@ -102,8 +115,8 @@ export function allowListOf(network: NetworkFields): AllowList | undefined {
   return typeof network === "object" && "allow" in network ? network : undefined
 }
 
-function isPlain({ protocol, methods, paths, up, down }: EgressRuleFields): boolean {
-  return protocol === "web" && [methods, paths, up, down].every((field) => field === undefined)
+function isPlain({ protocol, intercept, methods, paths, up, down }: EgressRuleFields): boolean {
+  return protocol === "web" && [intercept, methods, paths, up, down].every((field) => field === undefined)
 }
 
 function asRules<Rule>(rules: readonly Rule[]): Rule[] {

@@ -3,6 +3,7 @@ import { canonicalJson } from "../internal/canonical-json.ts"
 import { compareNetworks } from "./network-diff.ts"
 import { type Effect, type PolicyChange, changed, compareSets } from "./policy-change.ts"
 import type { PolicyFields } from "./policy-schema.ts"
+import { compareSecrets } from "./secrets-diff.ts"
 import { formatBytes, formatDuration } from "./units.ts"
 
 /** What changes from one policy to another, in the order of the policy's fields. */
@@ -22,6 +23,7 @@ export function comparePolicies(before: PolicyFields, after: PolicyFields): read
     ...compareLimits(before.limits, after.limits),
     ...compareSets("mounts", before.mounts.map(describeMount), after.mounts.map(describeMount)),
     ...compareEnvironments(before.env, after.env),
+    ...compareSecrets(before.secrets, after.secrets),
     ...changed("runtime", before.runtime, after.runtime, runtimeEffect(before.runtime, after.runtime)),
     ...changed(
       "isolation",

@@ -12,6 +12,7 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
     "limits",
     "mounts",
     "env",
+    "secrets",
     "runtime",
     "isolation",
     "tiers",
@@ -19,8 +20,9 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
   limits: ["wall", "memory", "cpus", "pids", "workspace", "files", "output"],
   mounts: ["source", "target", "mode"],
   network: ["allow", "allowPrivate", "connections", "idle", "dangerously"],
-  allow: ["to", "protocol", "methods", "paths", "up", "down"],
+  allow: ["to", "protocol", "intercept", "methods", "paths", "up", "down"],
   seccomp: ["profile", "dangerously"],
+  secrets: ["hosts", "header", "format", "env"],
 }
 
 const UNIONS: Readonly<Record<string, string>> = {
@@ -41,6 +43,9 @@ export function policyIssues(issues: readonly z.core.$ZodIssue[]): readonly Poli
       return issue.keys.map((key) => ({ path: [...issue.path, key], message: unknownField(key, issue.path) }))
     }
     if (issue.code === "invalid_union") return [unionIssue(issue)]
+    // What is wrong with a name is said by its own check.
+    if (issue.code === "invalid_key")
+      return [{ path: issue.path, message: issue.issues[0]?.message ?? issue.message }]
     return [{ path: issue.path, message: issue.message }]
   })
 }

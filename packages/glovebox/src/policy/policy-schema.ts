@@ -1,8 +1,10 @@
 import { z } from "zod"
 import { bytes, duration } from "./amount-schema.ts"
 import { asSet } from "./as-set.ts"
+import { secretIssues } from "./check-secrets.ts"
 import { mountSchema } from "./mount-schema.ts"
 import { networkSchema } from "./network-schema.ts"
+import { VARIABLE_NAME, secretsSchema } from "./secret-schema.ts"
 
 const MiB = 1024 ** 2
 const GiB = 1024 ** 3
@@ -33,14 +35,13 @@ const IMAGE = new RegExp(
 )
 const USER = /^(?:0|[1-9]\d{0,9}):(?:0|[1-9]\d{0,9})$/
 const CAPABILITY = /^[A-Z][A-Z_]+$/
-const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
 
 /** Kinds of sandbox, from the strongest to none at all. */
 export const TIERS = ["docker", "jupyter", "bubblewrap", "wasm", "local"] as const
 export type Tier = (typeof TIERS)[number]
 
-/** What a sandbox may do. Every default is the closed one: `{}` denies all. */
-export const policySchema = z.strictObject({
+// What a sandbox may do. Every default is the closed one: `{}` denies all.
+const fieldsSchema = z.strictObject({
   image: z.string().regex(IMAGE, "is not the name of an image").default("python:3-slim"),
   network: networkSchema.default("none"),
   readOnlyRoot: z.boolean().default(true),
@@ -72,7 +73,9 @@ export const policySchema = z.strictObject({
     .refine((mounts) => new Set(mounts.map(({ target }) => target)).size === mounts.length, "share a target")
     .default([]),
   /** The whole environment: nothing of the host's is passed. */
-  env: z.record(z.string().regex(ENV_NAME, "is not the name of a variable"), z.string()).default({}),
+  env: z.record(z.string().regex(VARIABLE_NAME, "is not the name of a variable"), z.string()).default({}),
+  /** What code uses without having it: it sees a placeholder, and the gate puts the value in for the named hosts. */
+  secrets: secretsSchema,
   /** `auto` takes gVisor where the engine has it; a name requires that runtime. */
   runtime: z
     .string()
@@ -86,6 +89,11 @@ export const policySchema = z.strictObject({
     .min(1, "an empty list lets nothing run: leave it out, or name a sandbox")
     .transform((tiers) => TIERS.filter((tier) => tiers.includes(tier)))
     .optional(),
+})
+
+/** What a sandbox may do, with what its fields say of each other. */
+export const policySchema = fieldsSchema.superRefine((fields, context) => {
+  context.issues.push(...secretIssues(fields))
 })
 
 export type PolicyInput = z.input<typeof policySchema>

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto"
 import { canonicalJson } from "../internal/canonical-json.ts"
 import { deepFreeze } from "../internal/deep-freeze.ts"
 import { GloveboxError } from "../core/index.ts"
+import { checkInterception } from "./check-secrets.ts"
 import { describePolicyIssues } from "./policy-issues.ts"
 import type { PolicyChange } from "./policy-change.ts"
 import { comparePolicies } from "./policy-diff.ts"
@@ -29,6 +30,7 @@ export class SandboxPolicy {
         `The policy is not valid: ${describePolicyIssues(result.error.issues)}`,
       )
     }
+    checkInterception(result.data)
     this.fields = deepFreeze(result.data)
     this.sha256 = createHash("sha256").update(canonicalJson(this.fields)).digest("hex")
     Object.freeze(this)
@@ -53,10 +55,12 @@ const DENY_ALL = new SandboxPolicy()
 
 // It would vanish without a word.
 function refusePrototype(input: PolicyInput): void {
-  const env: unknown = (input as PolicyInput | null)?.env
-  if (typeof env !== "object" || env === null || !Object.hasOwn(env, "__proto__")) return
-  throw new GloveboxError(
-    "POLICY_INVALID",
-    `The policy is not valid: env.__proto__: is not the name of a variable`,
-  )
+  for (const field of ["env", "secrets"] as const) {
+    const given: unknown = (input as PolicyInput | null)?.[field]
+    if (typeof given !== "object" || given === null || !Object.hasOwn(given, "__proto__")) continue
+    throw new GloveboxError(
+      "POLICY_INVALID",
+      `The policy is not valid: ${field}.__proto__: is not the name of a variable`,
+    )
+  }
 }

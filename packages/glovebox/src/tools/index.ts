@@ -7,6 +7,7 @@ export { StaticWorkbench, type StaticWorkbenchOptions, staticWorkbench } from ".
 export type { RunToolOptions } from "./stream-tool.ts"
 export { type Tool, tool } from "./tool.ts"
 export { functionToolComponent, toolComponent } from "./tool-component.ts"
+export type { ToolGovernor } from "./tool-governor.ts"
 export type { ErrorChoice, ToolContext, ToolOptions, ToolState } from "./tool-definition.ts"
 export type { ToolOverrides } from "./tool-overrides.ts"
 export type { ToolArguments, ToolParameters } from "./tool-parameters.ts"

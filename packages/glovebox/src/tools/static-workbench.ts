@@ -116,7 +116,7 @@ export class StaticWorkbench implements Workbench, Component {
   async *callToolStream(
     name: string,
     args?: unknown,
-    { signal, callId, approve = this.#approve }: CallToolOptions = {},
+    { signal, callId, approve = this.#approve, governor }: CallToolOptions = {},
   ): AsyncGenerator<ToolStreamItem, ToolResult, undefined> {
     signal?.throwIfAborted()
     const found = this.#tools.get(name)
@@ -126,7 +126,7 @@ export class StaticWorkbench implements Workbench, Component {
       return result
     }
     let result: ToolResult | undefined
-    for await (const item of found.tool.stream(args, { signal, callId, approve })) {
+    for await (const item of found.tool.stream(args, { signal, callId, approve, governor })) {
       // The model knows it by this name.
       const renamed = { ...item, name }
       if (renamed.type === "ToolResult") result = renamed

@@ -1,4 +1,4 @@
-import { GloveboxError, isMessage } from "../core/index.ts"
+import { type ErrorCode, GloveboxError, authorizeAccess, currentAccess, isMessage } from "../core/index.ts"
 import { abortable } from "../internal/abortable.ts"
 import { errorMessage } from "../internal/error-message.ts"
 import { formatIssues } from "../internal/format-issues.ts"
@@ -6,6 +6,7 @@ import type { Approve } from "./approval.ts"
 import { hashCall } from "./hash-call.ts"
 import { isImage, isPart, toContent, toContents } from "./to-contents.ts"
 import type { ToolDefinition } from "./tool-definition.ts"
+import type { ToolGovernor } from "./tool-governor.ts"
 import {
   type ToolChunk,
   type ToolResult,
@@ -20,24 +21,37 @@ export interface RunToolOptions {
   readonly callId?: string | undefined
   /** Asked when the tool needs an approval; without it such a call is refused. */
   readonly approve?: Approve | undefined
+  /** The rules of whoever calls it, for tools that do more than they answer. */
+  readonly governor?: ToolGovernor | undefined
 }
 
-/** Calls a tool: yields what it tells while it runs and, as the last item, its result. */
+// These are for whoever runs the agent, whatever the tool's owner chose for its errors.
+const PASSED_ON: readonly ErrorCode[] = ["ACCESS_DENIED", "APPROVAL_DENIED", "APPROVAL_PENDING"]
+
+/** Calls a tool: yields what it tells while it runs and, as the last item, its result. `authorizeTool` comes first. */
 export async function* streamTool(
   definition: ToolDefinition,
   given: unknown,
-  { signal, callId, approve }: RunToolOptions,
+  { signal, callId, approve, governor }: RunToolOptions,
+  isAuthorized = false,
 ): AsyncGenerator<ToolStreamItem, ToolResult, undefined> {
   signal?.throwIfAborted()
+  if (!isAuthorized) await authorizeTool(definition.schema.name, signal)
   const left = new AbortController()
   const inner = signal ? AbortSignal.any([signal, left.signal]) : left.signal
   try {
-    const result = yield* call(definition, given, { signal: inner, callId, approve })
+    const result = yield* call(definition, given, { signal: inner, callId, approve, governor })
     yield result
     return result
   } finally {
     left.abort(new GloveboxError("TOOL_FAILED", "The loop over the tool's stream was left."))
   }
+}
+
+/** Asks whether the agent on whose behalf this code runs may call the tool. */
+export async function authorizeTool(name: string, signal: AbortSignal | undefined): Promise<void> {
+  const access = currentAccess()
+  if (access) await authorizeAccess(access, { kind: "tool", name }, signal)
 }
 
 type Call = RunToolOptions & { readonly signal: AbortSignal }
@@ -58,6 +72,7 @@ async function* call(
   } catch (error) {
     // Whoever ended the call is told so, and not of what came of it.
     options.signal.throwIfAborted()
+    if (PASSED_ON.some((code) => GloveboxError.is(error, code))) throw error
     if (definition.errorChoice(error) === "result") return errorResult(name, failureText(error))
     throw new GloveboxError("TOOL_FAILED", `Tool ${name} failed: ${failureText(error)}`, { cause: error })
   }
@@ -108,9 +123,9 @@ async function askApproval(definition: ToolDefinition, args: unknown, options: C
 async function* execute(
   { schema: { name }, execute: run }: ToolDefinition,
   args: unknown,
-  { signal, callId }: Call,
+  { signal, callId, governor }: Call,
 ): AsyncGenerator<ToolStreamItem, ToolResult, undefined> {
-  let returned: unknown = await abortable(Promise.resolve(run(args, { signal, callId })), signal)
+  let returned: unknown = await abortable(Promise.resolve(run(args, { signal, callId, governor })), signal)
   if (isAsyncGenerator(returned)) {
     const stream = returned
     let isDone = false

@@ -5,6 +5,7 @@ import { nearest } from "../internal/nearest.ts"
 import type { ToolSchema } from "../models/index.ts"
 import type { ToolRisk } from "./approval.ts"
 import { strictSchema } from "./strict-schema.ts"
+import type { ToolGovernor } from "./tool-governor.ts"
 import {
   type ReadParameters,
   type ToolArguments,
@@ -17,6 +18,8 @@ export interface ToolContext {
   readonly signal: AbortSignal
   /** The id that the model gave the call. */
   readonly callId: string | undefined
+  /** The rules of whoever calls it: what the tool runs, it runs behind them. Undefined where there are none. */
+  readonly governor: ToolGovernor | undefined
 }
 
 /** What becomes of an error that a tool throws: something to tell the model, or the end of the run. */

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../core/index.ts"
 import type { ToolSchema } from "../models/index.ts"
 import type { Approve } from "./approval.ts"
+import type { ToolGovernor } from "./tool-governor.ts"
 import type { ToolResult, ToolStreamItem } from "./tool-result.ts"
 
 export interface CallToolOptions {
@@ -10,6 +11,8 @@ export interface CallToolOptions {
   readonly callId?: string | undefined
   /** Asked when the tool needs an approval. @default the workbench's own */
   readonly approve?: Approve | undefined
+  /** The rules of whoever calls it, for tools that do more than they answer. */
+  readonly governor?: ToolGovernor | undefined
 }
 
 /** Tools that belong together and share what they need; which they are may change from one listing to the next. */

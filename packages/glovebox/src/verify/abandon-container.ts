@@ -20,7 +20,7 @@ export async function abandonContainer(
   signal: AbortSignal,
 ): Promise<LabLeftover> {
   const options = readDockerOptions(given)
-  const egress = new EgressControl(options.policy.fields.network)
+  const egress = new EgressControl(options.policy.fields)
   const launcher = await ContainerLauncher.prepare(
     { options, owner: newOwner(), emit: () => {}, egress, alter },
     signal,

@@ -3,7 +3,7 @@ import { release } from "node:os"
 import { BubblewrapCodeExecutor } from "../executors/bubblewrap/index.ts"
 import type { CodeExecutor } from "../executors/code-executor.ts"
 import type { EgressLookup } from "../egress/index.ts"
-import { PROXY_VARIABLES } from "../executors/sandbox/proxy-variables.ts"
+import { egressVariables } from "../executors/sandbox/sandbox-egress.ts"
 import { TUNNEL_PORT } from "../executors/sandbox/tunnel.ts"
 import { type PolicyInput, SandboxPolicy, allowListOf } from "../policy/index.ts"
 import type { ProbeFacts, SandboxPath } from "../probes/index.ts"
@@ -27,14 +27,15 @@ export class BubblewrapSubject implements Subject {
   }
 
   async prepare(input: PolicyInput): Promise<{ readonly facts: ProbeFacts } & SubjectDescription> {
-    const hasTunnel = allowListOf(new SandboxPolicy(input).fields.network) !== undefined
+    const { fields } = new SandboxPolicy(input)
+    const hasTunnel = allowListOf(fields.network) !== undefined
     const version = await readFile("/proc/version", "utf8").catch(() => "")
     return {
       facts: {
         tier: this.tier,
         path: this.#options.path,
         hasOwnKernel: false,
-        knownEnv: ["LANG", ...(hasTunnel ? Object.keys(PROXY_VARIABLES) : [])],
+        knownEnv: ["LANG", ...egressVariables(fields)],
         imageVolumes: [],
         hostKernel: release(),
         proxyPort: hasTunnel ? TUNNEL_PORT : undefined,

@@ -12,7 +12,7 @@ import {
 import { newOwner, ownerLabels } from "../executors/docker/ownership.ts"
 import { DockerJupyterCodeExecutor } from "../executors/jupyter/index.ts"
 import type { EgressLookup } from "../egress/index.ts"
-import { PROXY_VARIABLES } from "../executors/sandbox/proxy-variables.ts"
+import { egressVariables } from "../executors/sandbox/sandbox-egress.ts"
 import { TUNNEL_PORT } from "../executors/sandbox/tunnel.ts"
 import { type PolicyInput, SandboxPolicy, allowListOf } from "../policy/index.ts"
 import type { LabLeftover, ProbeFacts, SandboxPath, Weakening } from "../probes/index.ts"
@@ -104,7 +104,7 @@ export class DockerSubject implements Subject {
         tier: this.tier,
         path: this.#options.path,
         hasOwnKernel,
-        knownEnv: [...(image?.variables ?? []), ...(hasTunnel ? Object.keys(PROXY_VARIABLES) : [])],
+        knownEnv: [...(image?.variables ?? []), ...egressVariables(fields)],
         imageVolumes: image?.volumes ?? [],
         hostKernel: info.kernel || undefined,
         proxyPort: hasTunnel ? TUNNEL_PORT : undefined,

@@ -1,7 +1,6 @@
 import { GloveboxError, type JsonObject } from "../../core/index.ts"
-import { abortable } from "../../internal/abortable.ts"
 import { describe } from "../../internal/describe.ts"
-import type { ChatMessage } from "../messages/index.ts"
+import { type ChatItem, type ChatMessage, isChunk } from "../messages/index.ts"
 import {
   type Response,
   type RunOptions,
@@ -15,8 +14,8 @@ import {
 import { checkAgentName } from "./agent-name.ts"
 import type { ChatAgent, TurnOptions, TurnStream } from "./chat-agent.ts"
 import { CutTurn } from "./cut-turn.ts"
-import { describeStop } from "./describe-stop.ts"
-import { checkResponse, readTurn } from "./read-turn.ts"
+import { describeStop, describeSuspension } from "./describe-stop.ts"
+import { checkResponse, nextOrPending, readTurn } from "./read-turn.ts"
 
 /**
  * The base of agents: override `onMessages`, or `onMessagesStream` to tell what happens meanwhile.
@@ -85,18 +84,21 @@ export abstract class BaseChatAgent implements ChatAgent {
       const task = outputTaskMessages ? given : []
       yield* task
       turn = readTurn(this.name, this.onMessagesStream(given, { signal: inner }))
+      const told: ChatItem[] = []
       for (;;) {
-        const next = await abortable(turn.next(), inner)
-        if (next.done !== true) {
+        const next = await nextOrPending(turn, inner)
+        if (!("pending" in next) && next.done !== true) {
+          if (!isChunk(next.value)) told.push(next.value)
           yield next.value
           continue
         }
-        const { items, response } = next.value
         const result: TaskResult = {
           type: "TaskResult",
-          messages: [...task, ...items],
-          ...describeStop(this.name, response),
-          usage: sumUsage(items),
+          messages: [...task, ...told],
+          ...("pending" in next
+            ? describeSuspension(this.name, next.pending)
+            : describeStop(this.name, next.value.response)),
+          usage: sumUsage(told),
         }
         yield result
         return result

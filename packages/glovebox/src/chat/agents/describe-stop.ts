@@ -1,4 +1,4 @@
-import type { Response, StopKind } from "../task/index.ts"
+import { type Response, type StopKind, type TaskResult, waitsFor } from "../task/index.ts"
 
 /** Why an agent's turn ended, to branch on and in words. */
 export function describeStop(
@@ -9,4 +9,12 @@ export function describeStop(
   return chatMessage.type === "HandoffMessage"
     ? { stopKind: "handoff", stopReason: stopReason ?? `${name} handed off to ${chatMessage.target}.` }
     : { stopKind: "answer", stopReason: stopReason ?? `${name} answered.` }
+}
+
+/** The same for a turn that waits for approvals. */
+export function describeSuspension(
+  name: string,
+  pending: readonly string[],
+): Pick<TaskResult, "stopKind" | "stopReason" | "pending"> {
+  return { stopKind: "suspended", stopReason: waitsFor(name, pending), pending }
 }

@@ -1,7 +1,8 @@
 import { GloveboxError } from "../../core/index.ts"
+import { abortable } from "../../internal/abortable.ts"
 import { describe } from "../../internal/describe.ts"
 import { type ChatItem, isChatItem, isChatMessage, isChunk } from "../messages/index.ts"
-import type { Response } from "../task/index.ts"
+import { type Response, pendingOf } from "../task/index.ts"
 import type { TurnStream } from "./chat-agent.ts"
 
 /** A turn that came to its end. */
@@ -56,6 +57,20 @@ export async function hearTurn(
     }
   } finally {
     if (!isDone) await stream.return(undefined as never)
+  }
+}
+
+/** What comes next of a turn, or the approvals that it waits for. */
+export async function nextOrPending(
+  turn: ReturnType<typeof readTurn>,
+  signal: AbortSignal,
+): Promise<IteratorResult<ChatItem, ReadTurn> | { readonly pending: readonly string[] }> {
+  try {
+    return await abortable(turn.next(), signal)
+  } catch (error) {
+    const pending = signal.aborted ? undefined : pendingOf(error)
+    if (pending) return { pending }
+    throw error
   }
 }
 

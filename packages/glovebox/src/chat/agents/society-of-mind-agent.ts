@@ -17,21 +17,14 @@ import {
   contextPart,
 } from "../../memory/index.ts"
 import { type CreateResult, type LLMMessage, modelClientPart } from "../../models/index.ts"
-import {
-  type ChatItem,
-  type ChatMessage,
-  TextMessage,
-  ThoughtEvent,
-  isChatMessage,
-  isChunk,
-  toModelMessage,
-} from "../messages/index.ts"
-import { NO_USAGE, type TaskResult, addUsage, hiddenUsage, response } from "../task/index.ts"
+import { type ChatItem, type ChatMessage, TextMessage, ThoughtEvent, isChunk } from "../messages/index.ts"
+import { NO_USAGE, SuspendedError, type TaskResult, addUsage, hiddenUsage, response } from "../task/index.ts"
 import { teamPart } from "../teams/team-part.ts"
 import { BaseChatAgent } from "./base-chat-agent.ts"
 import type { TurnOptions, TurnStream } from "./chat-agent.ts"
 import { type SocietyOfMindAgentOptions, societyOptionsSchema } from "./society-of-mind/society-options.ts"
 import { societyTask, withoutHandoff, withoutImages } from "./society-of-mind/society-task.ts"
+import { SocietyTurn, suspendedSocietySchema } from "./society-of-mind/society-turn.ts"
 
 const SILENCE = "The team said nothing about it."
 
@@ -52,6 +45,7 @@ const stateSchema = z.strictObject({
   team: jsonObject,
   context: jsonObject,
   isUsed: z.boolean(),
+  waiting: suspendedSocietySchema.optional(),
 })
 
 /**
@@ -82,8 +76,10 @@ export class SocietyOfMindAgent extends BaseChatAgent implements Component {
 
   readonly #options: z.output<typeof societyOptionsSchema>
   readonly #context: ChatCompletionContext
-  /** Whether the team remembers a turn: one that failed or was cancelled. */
+  /** Whether the team remembers a turn: one that failed or was cancelled, or that waits for approvals. */
   #isUsed = false
+  /** The turn in which the team waits for approvals. */
+  #waiting: SocietyTurn | undefined
 
   constructor(options: SocietyOfMindAgentOptions) {
     const read = readOptions("SocietyOfMindAgent", societyOptionsSchema, options)
@@ -94,34 +90,43 @@ export class SocietyOfMindAgent extends BaseChatAgent implements Component {
 
   override async *onMessagesStream(messages: readonly ChatMessage[], { signal }: TurnOptions): TurnStream {
     const { team } = this.#options
-    const news = messages.map(withoutHandoff)
+    const waiting = this.#waiting
+    const turn = waiting ?? new SocietyTurn()
+    const news = turn.ask(messages.map(withoutHandoff))
     const earlier = await this.#context.getMessages()
-    if (this.#isUsed) await this.#forgetTurn(signal)
+    if (this.#isUsed && !waiting) await this.#forgetTurn(signal)
     this.#isUsed = true
     const items: ChatItem[] = []
     let result: TaskResult | undefined
-    const task = societyTask(this.name, earlier, news)
-    for await (const item of team.runStream(task, { signal, outputTaskMessages: false })) {
-      if (item.type === "TaskResult") {
-        result = item
-        continue
+    // One that waits knows what was said before.
+    const task = waiting ? someOf(news) : societyTask(this.name, earlier, news)
+    try {
+      for await (const item of team.runStream(task, { signal, outputTaskMessages: false })) {
+        if (item.type === "TaskResult") {
+          result = item
+          continue
+        }
+        if (!isChunk(item)) items.push(item)
+        yield item
       }
-      if (!isChunk(item)) items.push(item)
-      yield item
+    } finally {
+      turn.hear(items, result ? hiddenUsage(result.usage, items) : NO_USAGE)
+    }
+    if (result?.stopKind === "suspended") {
+      this.#waiting = turn
+      throw new SuspendedError(this.name, result.pending ?? [])
     }
     await this.#forgetTurn(signal)
-    const asked = news.map(toModelMessage)
-    const { content, usage, thought } = await this.#answer([...earlier, ...asked], items, signal)
+    const { content, usage, thought } = await this.#answer(earlier, turn, signal)
     if (thought !== undefined && thought !== "") {
       const event = ThoughtEvent({ content: thought, source: this.name })
       items.push(event)
       yield event
     }
     // The calls of the team itself, such as those that chose speakers, are told of nowhere else.
-    const modelsUsage = addUsage(hiddenUsage(result?.usage ?? NO_USAGE, items), usage)
-    const answer = TextMessage({ content, source: this.name, modelsUsage })
+    const answer = TextMessage({ content, source: this.name, modelsUsage: addUsage(turn.usage, usage) })
     // Only now: a turn that fails is given again, whole.
-    for (const message of asked) await this.#context.addMessage(message)
+    for (const message of turn.asked) await this.#context.addMessage(message)
     await this.#context.addMessage({ type: "AssistantMessage", content, source: this.name })
     const last = response(answer, items)
     yield last
@@ -131,6 +136,7 @@ export class SocietyOfMindAgent extends BaseChatAgent implements Component {
   override async onReset(_options: TurnOptions): Promise<void> {
     await this.#options.team.reset()
     this.#isUsed = false
+    this.#waiting = undefined
     await this.#context.clear()
   }
 
@@ -149,6 +155,7 @@ export class SocietyOfMindAgent extends BaseChatAgent implements Component {
       team: await this.#options.team.saveState(),
       context: await this.#context.saveState(),
       isUsed: this.#isUsed,
+      ...(this.#waiting && { waiting: toJson(this.#waiting.save()) }),
     }
   }
 
@@ -169,6 +176,7 @@ export class SocietyOfMindAgent extends BaseChatAgent implements Component {
       throw failure
     }
     this.#isUsed = data.isUsed
+    this.#waiting = data.waiting && SocietyTurn.load(data.waiting)
   }
 
   override async close(): Promise<void> {
@@ -189,17 +197,17 @@ export class SocietyOfMindAgent extends BaseChatAgent implements Component {
   }
 
   async #answer(
-    asked: readonly LLMMessage[],
-    items: readonly ChatItem[],
+    earlier: readonly LLMMessage[],
+    { asked, discussion }: SocietyTurn,
     signal: AbortSignal,
   ): Promise<Pick<CreateResult, "thought"> & { content: string; usage?: CreateResult["usage"] }> {
-    const discussion = items.filter(isChatMessage)
     if (discussion.length === 0) return { content: SILENCE }
     const { modelClient, instruction, responsePrompt } = this.#options
     const messages: LLMMessage[] = [
       ...(instruction === "" ? [] : [{ type: "SystemMessage", content: instruction } as const]),
+      ...earlier,
       ...asked,
-      ...discussion.map(toModelMessage),
+      ...discussion,
       { type: "UserMessage", content: responsePrompt, source: this.name },
     ]
     const shown = modelClient.modelInfo.vision ? messages : messages.map(withoutImages)
@@ -211,5 +219,14 @@ export class SocietyOfMindAgent extends BaseChatAgent implements Component {
   async #forgetTurn(signal: AbortSignal): Promise<void> {
     await abortable(this.#options.team.reset(), signal)
     this.#isUsed = false
+    this.#waiting = undefined
   }
+}
+
+function someOf(messages: readonly ChatMessage[]): readonly ChatMessage[] | undefined {
+  return messages.length === 0 ? undefined : messages
+}
+
+function toJson(value: object): JsonObject {
+  return JSON.parse(JSON.stringify(value)) as JsonObject
 }

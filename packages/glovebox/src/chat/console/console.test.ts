@@ -46,6 +46,21 @@ describe("Console", () => {
     expect(output.text).toBe(lines("writer (TextMessage)", "  Hi", "= stopped (answer): writer answered."))
   })
 
+  it("tells what a run waits for, also at a terminal", async () => {
+    const waits = {
+      stopKind: "suspended",
+      stopReason: "clerk waits for approval 17.",
+      pending: ["17"],
+    } as const
+    const stream = (): AsyncIterable<ChatItem | TaskResult> =>
+      streamOf<ChatItem | TaskResult>({ ...taskResult([]), ...waits })
+    const [plain, drawn] = [new Paper(), new Paper()]
+    expect(await Console(stream(), { output: plain })).toMatchObject(waits)
+    await Console(stream(), { output: drawn, colors: true, outputStats: false })
+    expect(plain.text).toBe("= stopped (suspended): clerk waits for approval 17.\n")
+    expect(withoutColors(drawn.text)).toBe("\nWaiting: clerk waits for approval 17.\n")
+  })
+
   it("gives the response of an agent, and shows what it says", async () => {
     const output = new Paper()
     const thought = ThoughtEvent({ content: "hm", source: "writer" })

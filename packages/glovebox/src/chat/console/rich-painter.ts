@@ -80,7 +80,8 @@ export class RichPainter implements Painter {
   }
 
   ending({ stop, stats }: Ending): string {
-    const why = stop ? `${paint("bold", "Stopped:")} ${visibleLine(stop.reason)}\n` : ""
+    const label = stop?.kind === "suspended" ? "Waiting:" : "Stopped:"
+    const why = stop ? `${paint("bold", label)} ${visibleLine(stop.reason)}\n` : ""
     if (!stats) return why === "" ? "" : `\n${why}`
     const { messages, promptTokens, completionTokens, durationMs } = stats
     const tokens = `${promptTokens.toLocaleString("en")} + ${count(completionTokens, "token")}`

@@ -24,6 +24,7 @@ import type {
   ToolCallSummaryMessage,
 } from "./chat-messages.ts"
 import { type AnyChatMessageType, chatTypeOf } from "./define-chat-message.ts"
+import { programOf } from "./program-words.ts"
 
 /** What a message of one's own has besides its fields. */
 export interface CustomFields {
@@ -89,7 +90,13 @@ export function toModelText(message: Message): string {
 
 /** What another agent's model is told: words of a user whose name is the source. */
 export function toModelMessage(message: ChatMessage): UserMessage {
-  return { type: "UserMessage", content: typeOf(message).toModelContent(message), source: message.source }
+  const untrusted = programOf(message)
+  return {
+    type: "UserMessage",
+    content: typeOf(message).toModelContent(message),
+    source: message.source,
+    ...(untrusted === undefined ? {} : { untrusted }),
+  }
 }
 
 function typeOf(message: Message): AnyChatMessageType {

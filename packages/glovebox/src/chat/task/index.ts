@@ -1,5 +1,6 @@
 export { answerText } from "./answer-text.ts"
 export { NO_USAGE, addUsage, hiddenUsage, sumUsage, usageSince } from "./sum-usage.ts"
+export { SuspendedError, pendingOf, waitsFor } from "./suspended-error.ts"
 export { type Response, type StopKind, type TaskResult, response } from "./task-result.ts"
 export { type AnyChatMessage, type Task, readTask } from "./task.ts"
 export { type RunOptions, type RunStream, type TaskRunner, drain } from "./task-runner.ts"

@@ -20,6 +20,8 @@ export type StopKind =
   | "max-turns"
   /** Nobody is left to speak: the graph is at its end, or the task is solved. */
   | "completed"
+  /** Something waits for an approval: save the state, and go on with `run()` without a task when it is answered. */
+  | "suspended"
 
 /** What an agent says to messages, with what happened before it said it. */
 export interface Response {
@@ -43,6 +45,8 @@ export interface TaskResult {
   readonly stopKind: StopKind
   /** What all model calls of the run used together. */
   readonly usage: RequestUsage
+  /** The ids of the requests for approvals that are waited for, where there are any. */
+  readonly pending?: readonly string[] | undefined
 }
 
 export function response(

@@ -14,14 +14,17 @@ import { type RunOptions, type RunStream, type Task, type TaskResult, readTask }
 import { ChatAgentContainer } from "./chat-agent-container.ts"
 import { ChatThread } from "./chat-thread.ts"
 import { GroupChatStart, GroupChatTermination } from "./group-chat-messages.ts"
-import { GroupChatManager, type Member } from "./group-chat-manager.ts"
+import { GroupChatManager } from "./group-chat-manager.ts"
+import type { Member } from "./manager-options.ts"
 import { OutputAgent } from "./output-agent.ts"
 import type { Participant } from "./participant.ts"
 import { pauseAll, resumeAll } from "./pause-all.ts"
 import type { SpeakerPolicy } from "./speaker-policy.ts"
 import type { ReadTeamOptions } from "./team-options.ts"
+import { Suspension } from "./suspension.ts"
 import { TeamHost } from "./team-host.ts"
 import { type RunEnd, TeamRun } from "./team-run.ts"
+import { readSuspended, saveSuspension } from "./suspension-state.ts"
 import { type TeamState, invalid, readTeamState } from "./team-state.ts"
 import type { Team } from "./team.ts"
 import { TurnGate } from "./turn-gate.ts"
@@ -39,6 +42,7 @@ export abstract class BaseGroupChat implements Team, Component {
   readonly #factory: MessageFactory
   readonly #thread: ChatThread
   readonly #gate = new TurnGate()
+  readonly #suspension = new Suspension()
   readonly #manager: GroupChatManager
   readonly #managerId: AgentId
   readonly #host: TeamHost
@@ -73,6 +77,7 @@ export abstract class BaseGroupChat implements Team, Component {
       policy,
       thread: this.#thread,
       gate: this.#gate,
+      suspension: this.#suspension,
       condition: options.terminationCondition,
       maxTurns: options.maxTurns,
       turnTimeoutMs: options.turnTimeout,
@@ -132,11 +137,11 @@ export abstract class BaseGroupChat implements Team, Component {
     const runtime = await this.#host.enter()
     try {
       const start = GroupChatStart({ messages, outputTaskMessages })
-      const { stopReason, stopKind, untold } = await runtime.send(start, this.#managerId, {
+      const { stopReason, stopKind, untold, pending } = await runtime.send(start, this.#managerId, {
         signal,
         expect: GroupChatTermination,
       })
-      return { stopReason, stopKind, usage: untold }
+      return { stopReason, stopKind, usage: untold, ...(pending.length > 0 && { pending }) }
     } finally {
       await this.#manager.whenOver()
     }
@@ -209,6 +214,7 @@ export abstract class BaseGroupChat implements Team, Component {
       team: this.constructor.name,
       participants,
       ...this.#thread.save(),
+      ...saveSuspension(this.#suspension),
       turns: this.#manager.turns,
       policy: await this.#policy.saveState(),
       condition: this.options.terminationCondition?.saveState() ?? null,
@@ -223,6 +229,7 @@ export abstract class BaseGroupChat implements Team, Component {
       if (isChatMessage(message)) return { message, by }
       throw invalid(`What was said in it has a ${message.type}, which nobody says.`)
     })
+    const suspended = readSuspended(state.suspended, this.#factory)
     for (const participant of this.participants) {
       await participant.loadState(state.participants[participant.name] ?? {})
     }
@@ -230,6 +237,7 @@ export abstract class BaseGroupChat implements Team, Component {
     if (state.condition && terminationCondition) terminationCondition.loadState(state.condition)
     else await terminationCondition?.reset()
     this.#thread.load(items, said, state)
+    this.#suspension.load(suspended, state.unseen)
     this.#manager.turns = state.turns
   }
 

@@ -1,10 +1,10 @@
-import { type AgentId, type Message, RoutedAgent } from "../../core/index.ts"
+import { type AgentId, type AgentMetadata, type Message, RoutedAgent } from "../../core/index.ts"
 import { abortable } from "../../internal/abortable.ts"
 import type { ChatAgent } from "../agents/chat-agent.ts"
 import { CutTurn } from "../agents/cut-turn.ts"
 import { hearTurn } from "../agents/read-turn.ts"
 import { type ChatItem, isChatMessage } from "../messages/index.ts"
-import { NO_USAGE, drain, hiddenUsage } from "../task/index.ts"
+import { NO_USAGE, drain, hiddenUsage, pendingOf } from "../task/index.ts"
 import {
   GroupChatAgentResponse,
   GroupChatMessage,
@@ -13,11 +13,13 @@ import {
 } from "./group-chat-messages.ts"
 import { type Participant, isChatAgent } from "./participant.ts"
 import type { Team } from "./team.ts"
+import { ToldTurn } from "./told-turn.ts"
 
 /** A participant as an agent of the runtime: asked to speak, it tells what happens and answers with its turn. */
 export class ChatAgentContainer extends RoutedAgent {
   readonly #output: AgentId
   readonly #cutTurn = new CutTurn()
+  readonly #name: string
   /** What ends the turn that is asked for; whoever asks from afar has the message's own, which is dear to make. */
   turnSignal: AbortSignal | undefined
 
@@ -25,6 +27,7 @@ export class ChatAgentContainer extends RoutedAgent {
     super(participant.description)
     this.#output = output
     const { name } = participant
+    this.#name = name
     this.on(GroupChatRequestPublish, async (request, context) => {
       const signal = this.turnSignal ?? context.signal
       await this.#cutTurn.comeBack(name, signal)
@@ -40,6 +43,10 @@ export class ChatAgentContainer extends RoutedAgent {
     })
   }
 
+  override get metadata(): AgentMetadata {
+    return { ...super.metadata, name: this.#name }
+  }
+
   /** Gives a participant whose turn was cut off a moment to clear up. */
   async settle(): Promise<void> {
     await this.#cutTurn.settle()
@@ -47,28 +54,38 @@ export class ChatAgentContainer extends RoutedAgent {
 
   async #agentTurn(
     agent: ChatAgent,
-    { messages, isRetry }: GroupChatRequestPublish,
+    { messages, isRetry, told }: GroupChatRequestPublish,
     signal: AbortSignal,
   ): Promise<Message> {
     const stream = agent.onMessagesStream(messages, { signal, isRetry })
-    const { items, response } = await hearTurn(agent.name, stream, (item) => this.#tell(item, signal))
-    return GroupChatAgentResponse({ items, said: [response.chatMessage], untold: NO_USAGE })
+    const turn = new ToldTurn(told, (item) => this.#tell(item, signal))
+    try {
+      const { response } = await hearTurn(agent.name, stream, (item) => turn.take(item))
+      return GroupChatAgentResponse({ items: turn.items, said: [response.chatMessage], untold: NO_USAGE })
+    } catch (error) {
+      const pending = pendingOf(error)
+      if (!pending) throw error
+      return GroupChatAgentResponse({ items: turn.items, said: [], untold: NO_USAGE, pending })
+    }
   }
 
   async #teamTurn(
     team: Team,
-    { messages: news }: GroupChatRequestPublish,
+    { messages: news, told }: GroupChatRequestPublish,
     signal: AbortSignal,
   ): Promise<Message> {
     const options = { signal, outputTaskMessages: false }
+    // A team that waits knows the messages that it was given before.
     const stream = team.runStream(news.length === 0 ? undefined : news, options)
-    const { messages, usage } = await drain(stream, async (item) => {
-      if (item.type !== "TaskResult") await this.#tell(item, signal)
+    const turn = new ToldTurn(told, (item) => this.#tell(item, signal))
+    const { usage, stopKind, pending, messages } = await drain(stream, async (item) => {
+      if (item.type !== "TaskResult") await turn.take(item)
     })
     return GroupChatAgentResponse({
-      items: messages,
-      said: messages.filter(isChatMessage),
+      items: turn.items,
+      said: turn.items.filter(isChatMessage),
       untold: hiddenUsage(usage, messages),
+      ...(stopKind === "suspended" && { pending: pending ?? [] }),
     })
   }
 

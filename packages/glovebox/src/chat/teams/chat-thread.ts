@@ -12,6 +12,8 @@ export interface ThreadState {
   readonly told: Readonly<Record<string, number>>
   readonly asked: readonly string[]
   readonly unheard: readonly string[]
+  /** Where the news of a turn end that waits for an approval, by participant. */
+  readonly held: Readonly<Record<string, number>>
 }
 
 interface News {
@@ -34,6 +36,8 @@ export class ChatThread {
   #asked = new Set<string>()
   /** Whose turn began, and was not heard. */
   #unheard = new Set<string>()
+  /** Where the news of turns end that wait for an approval. */
+  readonly #held = new Map<string, number>()
 
   constructor(participants: readonly string[]) {
     this.#told = new Map(participants.map((name) => [name, 0]))
@@ -51,9 +55,14 @@ export class ChatThread {
 
   /** Adds a task; what a run was given that did not come to its end, and is given again, is there already. */
   ask(task: readonly ChatMessage[]): void {
-    const fresh = task.filter(({ id }) => !this.#asked.has(id))
+    const fresh = this.unasked(task)
     for (const { id } of fresh) this.#asked.add(id)
     this.add(fresh, fresh, null)
+  }
+
+  /** What of a task was not given yet to a run that has not come to its end. */
+  unasked(task: readonly ChatMessage[]): readonly ChatMessage[] {
+    return task.filter(({ id }) => !this.#asked.has(id))
   }
 
   /** A run came to its end. */
@@ -65,18 +74,24 @@ export class ChatThread {
   newsFor(name: string): News {
     const isRetry = this.#unheard.has(name)
     this.#unheard.add(name)
-    const end = this.#dropped + this.#said.length
+    const end = this.#held.get(name) ?? this.#dropped + this.#said.length
     const messages: ChatMessage[] = []
-    for (let at = (this.#told.get(name) ?? 0) - this.#dropped; at < this.#said.length; at += 1) {
+    for (let at = (this.#told.get(name) ?? 0) - this.#dropped; at < end - this.#dropped; at += 1) {
       const said = this.#said[at]
       if (said && said.by !== name) messages.push(asToldTo(name, said.message))
     }
     return { messages, end, isRetry }
   }
 
+  /** A turn waits for an approval: when it goes on, its news are the same. */
+  hold(name: string, end: number): void {
+    this.#held.set(name, end)
+  }
+
   /** A turn was heard: the participant knows everything up to there. */
   heard(name: string, end: number): void {
     this.#unheard.delete(name)
+    this.#held.delete(name)
     this.#told.set(name, end)
     const least = Math.min(...this.#told.values()) - this.#dropped
     if (least < TRIM_AT) return
@@ -90,30 +105,35 @@ export class ChatThread {
     this.#dropped = 0
     this.#asked.clear()
     this.#unheard.clear()
+    this.#held.clear()
     for (const name of this.#told.keys()) this.#told.set(name, 0)
   }
 
   save(): ThreadState {
-    const told = [...this.#told].map(([name, end]) => [name, end - this.#dropped] as const)
+    const kept = (ends: ReadonlyMap<string, number>): Readonly<Record<string, number>> =>
+      Object.fromEntries([...ends].map(([name, end]) => [name, end - this.#dropped]))
     return {
       thread: [...this.#items],
       said: [...this.#said],
-      told: Object.fromEntries(told),
+      told: kept(this.#told),
       asked: [...this.#asked],
       unheard: [...this.#unheard],
+      held: kept(this.#held),
     }
   }
 
   load(
     items: readonly ChatItem[],
     said: readonly Said[],
-    { told, asked, unheard }: Omit<ThreadState, "thread" | "said">,
+    { told, asked, unheard, held }: Omit<ThreadState, "thread" | "said">,
   ): void {
     this.#items = [...items]
     this.#said = [...said]
     this.#dropped = 0
     this.#asked = new Set(asked)
     this.#unheard = new Set(unheard)
+    this.#held.clear()
+    for (const [name, end] of Object.entries(held)) this.#held.set(name, end)
     for (const name of this.#told.keys()) this.#told.set(name, told[name] ?? 0)
   }
 }

@@ -1,9 +1,8 @@
-import { type AgentId, GloveboxError, type Message, RoutedAgent } from "../../core/index.ts"
+import { GloveboxError, type Message, RoutedAgent } from "../../core/index.ts"
 import { abortable } from "../../internal/abortable.ts"
 import { errorMessage } from "../../internal/error-message.ts"
 import { watchAbort } from "../../internal/watch-abort.ts"
 import type { RequestUsage } from "../../models/index.ts"
-import type { TerminationCondition } from "../conditions/termination-condition.ts"
 import {
   type ChatItem,
   type ChatMessage,
@@ -11,9 +10,7 @@ import {
   type StopMessage,
   isChatMessage,
 } from "../messages/index.ts"
-import { type StopKind, addUsage, sumUsage, usageSince } from "../task/index.ts"
-import type { ChatAgentContainer } from "./chat-agent-container.ts"
-import type { ChatThread } from "./chat-thread.ts"
+import { NO_USAGE, type StopKind, addUsage, sumUsage, usageSince } from "../task/index.ts"
 import {
   GroupChatAgentResponse,
   GroupChatMessage,
@@ -22,31 +19,10 @@ import {
   GroupChatStart,
   GroupChatTermination,
 } from "./group-chat-messages.ts"
+import type { ManagerOptions, Member } from "./manager-options.ts"
 import { type ManagerRun, type Turn, newRun } from "./manager-run.ts"
-import type { SpeakerPolicy } from "./speaker-policy.ts"
 import { tellAll } from "./tell-all.ts"
 import { turnDeadline } from "./turn-deadline.ts"
-import type { TurnGate } from "./turn-gate.ts"
-
-export interface Member {
-  readonly name: string
-  readonly description: string
-  readonly id: AgentId
-  readonly container: ChatAgentContainer
-}
-
-export interface ManagerOptions {
-  readonly team: string
-  readonly members: readonly Member[]
-  readonly output: AgentId
-  readonly policy: SpeakerPolicy
-  readonly thread: ChatThread
-  readonly gate: TurnGate
-  readonly condition: TerminationCondition | undefined
-  readonly maxTurns: number | undefined
-  readonly turnTimeoutMs: number | undefined
-  readonly emitTeamEvents: boolean
-}
 
 interface Stop {
   readonly kind: StopKind
@@ -88,7 +64,7 @@ export class GroupChatManager extends RoutedAgent {
     outputTaskMessages: boolean,
     outer: AbortSignal,
   ): Promise<Message> {
-    const { condition, policy, gate, thread } = this.#options
+    const { condition, policy, gate, thread, suspension } = this.#options
     await gate.enter(outer)
     const over = new AbortController()
     const signal = AbortSignal.any([outer, over.signal])
@@ -100,8 +76,11 @@ export class GroupChatManager extends RoutedAgent {
       turns: () => this.turns,
       tell: async (item) => this.#tell(item, signal),
       startOver: async () => this.startOver(signal),
+      unseen: suspension.unseen,
     })
+    suspension.unseen = NO_USAGE
     this.#current = run
+    let isSuspended = false
     let interrupt: StopMessage | undefined
     let unwatch: (() => void) | undefined
     try {
@@ -112,17 +91,24 @@ export class GroupChatManager extends RoutedAgent {
       // A state may have been saved just after it fired.
       if (condition?.terminated === true) await condition.reset()
       const stop = await this.#converse(run, task, outputTaskMessages)
+      isSuspended = stop.kind === "suspended"
+      if (isSuspended) {
+        // The run is not at its end: its turns and what its condition counted stay.
+        suspension.unseen = usageSince(run.known, run.usage)
+        return termination(stop, run.untold, suspension.pending)
+      }
       // What is still being said belongs to no result; it is said again when the run goes on.
       if (run.speaking.size > 0) policy.interrupted?.([...run.speaking.keys()])
       thread.answered()
       this.turns = 0
-      return termination(stop, run.untold)
+      return termination(stop, run.untold, suspension.pending)
     } catch (error) {
       policy.interrupted?.([...run.speaking.keys()])
       this.turns = 0
       if (interrupt === undefined || outer.aborted) throw error
       thread.answered()
-      return termination({ kind: "condition", reason: interrupt.content }, run.untold)
+      const stop = { kind: "condition", reason: interrupt.content } as const
+      return termination(stop, run.untold, suspension.pending)
     } finally {
       over.abort(new GloveboxError("RUN_LEFT", "The run is over."))
       await Promise.allSettled(run.speaking.values())
@@ -131,9 +117,12 @@ export class GroupChatManager extends RoutedAgent {
       )
       try {
         // Not one that another run watches.
-        if (unwatch) await condition?.reset()
+        if (unwatch && !isSuspended) await condition?.reset()
       } finally {
+        const counted = isSuspended ? condition?.saveState() : undefined
         unwatch?.()
+        // No time passes while nobody runs.
+        if (counted) condition?.loadState(counted)
         unkeep()
         this.#current = undefined
         gate.leave()
@@ -142,19 +131,36 @@ export class GroupChatManager extends RoutedAgent {
   }
 
   async #converse(run: ManagerRun, task: readonly ChatMessage[], outputTaskMessages: boolean): Promise<Stop> {
-    const { policy, thread } = this.#options
-    await waitFor(policy.begin?.(task, run.floor), run.signal)
-    thread.ask(task)
-    if (outputTaskMessages) for (const message of task) await this.#tell(message, run.signal)
-    let stop = task.length === 0 ? undefined : await this.#check(run, task, task, true)
+    const { policy, thread, suspension } = this.#options
+    const isResumed = suspension.speakers.length > 0
+    const news = isResumed ? thread.unasked(task) : task
+    if (!isResumed || news.length > 0) await waitFor(policy.begin?.(news, run.floor), run.signal)
+    thread.ask(news)
+    if (outputTaskMessages) for (const message of news) await this.#tell(message, run.signal)
+    let stop = news.length === 0 ? undefined : await this.#check(run, news, news, true)
+    if (isResumed && !stop) stop = await this.#resume(run)
     while (!stop) stop = await this.#step(run)
     return stop
   }
 
+  /** Gives the word to those again who waited for approvals, and to nobody else; they had it already. */
+  async #resume(run: ManagerRun): Promise<Stop | undefined> {
+    const { gate, suspension } = this.#options
+    if (gate.isHeld) await gate.pass(run.signal)
+    // Turns of a run that was suspended are counted; after one that was aborted they are turns of this one.
+    this.turns = Math.max(this.turns, suspension.speakers.length)
+    for (const speaker of suspension.speakers) this.#begin(run, speaker)
+    return this.#hear(run)
+  }
+
   /** Gives the word to whoever is next, and hears one turn to its end. */
   async #step(run: ManagerRun): Promise<Stop | undefined> {
-    const { gate, maxTurns } = this.#options
+    const { gate, maxTurns, suspension } = this.#options
     run.signal.throwIfAborted()
+    // Who speaks beside somebody who waits speaks to the end, so that nothing has to be done twice.
+    if (suspension.speakers.some((speaker) => !run.speaking.has(speaker))) {
+      return run.speaking.size > 0 ? this.#hear(run) : { kind: "suspended", reason: suspension.reason }
+    }
     if (run.speaking.size === 0 && gate.isHeld) await gate.pass(run.signal)
     const mayBegin = !gate.isHeld && (maxTurns === undefined || this.turns < maxTurns)
     if (run.speaking.size === 0 && !mayBegin && maxTurns !== undefined && this.turns >= maxTurns) {
@@ -195,25 +201,34 @@ export class GroupChatManager extends RoutedAgent {
       const seen = await this.#checkOwn(run)
       if (seen) return seen
     }
-    for (const speaker of speakers) {
-      const turn = this.#speak(speaker, run.signal)
-      // Not a race of all who speak: each would remember every race that was lost to others.
-      const end = (): unknown => run.ended.push(turn)
-      turn.then(end, end)
-      run.speaking.set(speaker, turn)
-    }
+    for (const speaker of speakers) this.#begin(run, speaker)
     return undefined
   }
 
+  #begin(run: ManagerRun, speaker: string): void {
+    const turn = this.#speak(speaker, run.signal)
+    // Not a race of all who speak: each would remember every race that was lost to others.
+    const end = (): unknown => run.ended.push(turn)
+    turn.then(end, end)
+    run.speaking.set(speaker, turn)
+  }
+
   async #hear(run: ManagerRun): Promise<Stop | undefined> {
-    const { policy, thread } = this.#options
+    const { policy, thread, suspension } = this.#options
     if (run.speaking.size === 0) return undefined
     const next = await run.nextEnded.next()
     if (next.done === true) return undefined
-    const { speaker, end, items, said, untold } = await next.value
+    const turn = await next.value
+    const { speaker, end, untold, pending } = turn
     run.speaking.delete(speaker)
-    run.usage = addUsage(run.usage, addUsage(sumUsage(items), untold))
+    run.usage = addUsage(run.usage, addUsage(sumUsage(turn.items), untold))
     run.untold = addUsage(run.untold, untold)
+    if (pending) {
+      thread.hold(speaker, end)
+      suspension.keep({ ...turn, pending })
+      return undefined
+    }
+    const { items, said } = suspension.end(turn)
     thread.heard(speaker, end)
     thread.add(items, said, speaker)
     await waitFor(policy.finished?.(speaker, said), run.signal)
@@ -221,7 +236,7 @@ export class GroupChatManager extends RoutedAgent {
   }
 
   async #speak(speaker: string, signal: AbortSignal): Promise<Turn> {
-    const { turnTimeoutMs, thread } = this.#options
+    const { turnTimeoutMs, thread, suspension } = this.#options
     const { messages, end, isRetry } = thread.newsFor(speaker)
     const member = this.#members.get(speaker)
     if (!member) throw new GloveboxError("SPEAKER_INVALID", `${speaker} is not in the team.`)
@@ -229,12 +244,12 @@ export class GroupChatManager extends RoutedAgent {
     const turnSignal = deadline ? AbortSignal.any([signal, deadline.signal]) : signal
     member.container.turnSignal = turnSignal
     try {
-      const request = GroupChatRequestPublish({ messages, isRetry })
-      const { items, said, untold } = await this.send(request, member.id, {
+      const request = GroupChatRequestPublish({ messages, isRetry, told: suspension.told(speaker) })
+      const { items, said, untold, pending } = await this.send(request, member.id, {
         signal: turnSignal,
         expect: GroupChatAgentResponse,
       })
-      return { speaker, end, items, said, untold }
+      return { speaker, end, items, said, untold, pending }
     } catch (error) {
       if (signal.aborted || (deadline?.signal.aborted && error === deadline.signal.reason)) throw error
       throw new GloveboxError("AGENT_FAILED", `${speaker} failed in its turn: ${errorMessage(error)}`, {
@@ -271,6 +286,7 @@ export class GroupChatManager extends RoutedAgent {
   async startOver(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted()
     this.#options.thread.clear()
+    this.#options.suspension.clear()
     await tellAll([...this.#members.values()], async ({ id }) =>
       this.send(GroupChatReset({}), id, { signal }),
     )
@@ -282,6 +298,6 @@ function waitFor<T>(work: T | Promise<T>, signal: AbortSignal): T | Promise<T> {
   return work instanceof Promise ? abortable(work, signal) : work
 }
 
-function termination({ kind, reason }: Stop, untold: RequestUsage): Message {
-  return GroupChatTermination({ stopKind: kind, stopReason: reason, untold })
+function termination({ kind, reason }: Stop, untold: RequestUsage, pending: readonly string[]): Message {
+  return GroupChatTermination({ stopKind: kind, stopReason: reason, untold, pending })
 }

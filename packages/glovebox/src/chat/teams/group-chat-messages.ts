@@ -39,11 +39,15 @@ export const GroupChatStart = defineMessage(
   z.object({ messages: messagesSchema, outputTaskMessages: z.boolean() }),
 )
 
-/** To a participant: here is what is new to you; speak. After a turn that was not heard, it comes again. */
+/**
+ * To a participant: here is what is new to you; speak. After a turn that was not heard, it comes again, with the ids of
+ * what was told in it before it had to wait for an approval.
+ */
 export const GroupChatRequestPublish = defineMessage(
   "GroupChatRequestPublish",
-  unlessMade(z.object({ messages: messagesSchema, isRetry: z.boolean() }), ({ messages }) =>
-    areItems(messages),
+  unlessMade(
+    z.object({ messages: messagesSchema, isRetry: z.boolean(), told: z.array(z.string()).readonly() }),
+    ({ messages }) => areItems(messages),
   ),
 )
 export type GroupChatRequestPublish = ReturnType<typeof GroupChatRequestPublish>
@@ -54,11 +58,19 @@ export const GroupChatMessage = defineMessage(
   unlessMade(z.object({ message: itemSchema }), ({ message }) => isChatItem(message)),
 )
 
-/** A participant's turn: all that happened in it, what of that is said to the others, and the usage that is not told in it. */
+/**
+ * A participant's turn: all that happened in it, what of that is said to the others, and the usage that is not told in it.
+ * One that waits for approvals names their requests; that is an answer and no error, so that it passes any runtime.
+ */
 export const GroupChatAgentResponse = defineMessage(
   "GroupChatAgentResponse",
   unlessMade(
-    z.object({ items: itemsSchema, said: messagesSchema, untold: usageSchema }),
+    z.object({
+      items: itemsSchema,
+      said: messagesSchema,
+      untold: usageSchema,
+      pending: z.array(z.string()).readonly().optional(),
+    }),
     ({ items, said }) => areItems(items) && areItems(said),
   ),
 )
@@ -73,6 +85,7 @@ export const GroupChatTermination = defineMessage(
     stopReason: z.string(),
     stopKind: z.custom<StopKind>((value) => typeof value === "string"),
     untold: usageSchema,
+    pending: z.array(z.string()).readonly(),
   }),
 )
 

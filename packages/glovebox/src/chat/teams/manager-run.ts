@@ -5,13 +5,15 @@ import { NO_USAGE, addUsage } from "../task/index.ts"
 import type { ChatThread } from "./chat-thread.ts"
 import type { Floor } from "./speaker-policy.ts"
 
-/** A turn that has ended. */
+/** A turn that has ended, or that waits for approvals. */
 export interface Turn {
   readonly speaker: string
   readonly end: number
   readonly items: readonly ChatItem[]
   readonly said: readonly ChatMessage[]
   readonly untold: RequestUsage
+  /** The ids of the requests that it waits for. */
+  readonly pending: readonly string[] | undefined
 }
 
 /** What one run has under way; nothing of it outlives the run. */
@@ -40,6 +42,8 @@ export interface NewRunOptions {
   readonly turns: () => number
   readonly tell: (item: ChatItem) => Promise<void>
   readonly startOver: () => Promise<void>
+  /** What was used before the run was suspended that its condition does not know of. */
+  readonly unseen: RequestUsage
 }
 
 export function newRun({
@@ -50,6 +54,7 @@ export function newRun({
   turns,
   tell,
   startOver,
+  unseen,
 }: NewRunOptions): ManagerRun {
   const speaking = new Map<string, Promise<Turn>>()
   const addUntold = (usage: RequestUsage | undefined): void => {
@@ -95,7 +100,7 @@ export function newRun({
     nextEnded: ended[Symbol.asyncIterator](),
     signal,
     unchecked: [],
-    usage: NO_USAGE,
+    usage: unseen,
     untold: NO_USAGE,
     known: NO_USAGE,
   }

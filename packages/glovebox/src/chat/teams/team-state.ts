@@ -1,6 +1,7 @@
 import { z } from "zod"
 import { GloveboxError, type JsonObject } from "../../core/index.ts"
 import { formatIssues } from "../../internal/format-issues.ts"
+import { suspensionShape } from "./suspension-state.ts"
 
 const jsonObject = z.custom<JsonObject>(
   (value) => typeof value === "object" && value !== null && !Array.isArray(value),
@@ -20,6 +21,9 @@ const teamStateSchema = z.strictObject({
   asked: z.array(z.string()),
   /** Whose turn was not heard: they are told the same again. */
   unheard: z.array(z.string()),
+  /** Where the news of turns end that wait for an approval. */
+  held: z.record(z.string(), z.int().nonnegative()).default({}),
+  ...suspensionShape,
   turns: z.int().nonnegative(),
   policy: jsonObject,
   condition: jsonObject.nullable(),
@@ -43,6 +47,16 @@ export function readTeamState(team: string, participants: readonly string[], sta
   const { told, said } = data
   if (participants.some((name) => (told[name] ?? Number.POSITIVE_INFINITY) > said.length)) {
     throw invalid("This is no state of a team: it does not say how much each participant has heard.")
+  }
+  const waiting = data.suspended.map(({ speaker }) => speaker)
+  const isKnown = waiting.every(
+    (name) => participants.includes(name) && (data.held[name] ?? -1) >= (told[name] ?? 0),
+  )
+  const isThere = Object.entries(data.held).every(
+    ([name, end]) => waiting.includes(name) && end <= said.length,
+  )
+  if (!isKnown || !isThere) {
+    throw invalid("This is no state of a team: it does not say in which turns somebody waits.")
   }
   return data
 }

@@ -22,12 +22,16 @@ export interface BorrowedRunner {
   readonly runner: TaskRunner
   /** Does a part of the task, from which it is known who works on it. */
   within<Result>(work: () => Result): Result
+  saveState(): Promise<JsonObject>
   giveBack(): Promise<void>
 }
 
 /** Where a tool gets the agent or team for a call. */
 export interface RunnerSource {
-  borrow(signal: AbortSignal): Promise<BorrowedRunner>
+  /** Whether it is the same for all calls, with what they left. */
+  readonly isKept: boolean
+  /** With a state that it is to go on from; one that is kept has it. */
+  borrow(signal: AbortSignal, state?: JsonObject): Promise<BorrowedRunner>
 }
 
 // The runners that are at work for whoever asks: to wait for one of them would be for ever.
@@ -40,11 +44,12 @@ export function sharedRunner(runner: Runner, state: RunnerState): RunnerSource {
   // Told to whoever calls the tool.
   initial?.catch(() => {})
   return {
-    async borrow(signal) {
+    isKept: state === "kept",
+    async borrow(signal, from) {
       const above = atWork.getStore() ?? []
       if (above.includes(runner)) throw ownTask(runner)
       const free = await place.take(signal)
-      const ready = initial ? startOver(runner, initial, signal) : Promise.resolve()
+      const ready = initial ? startOver(runner, from ?? initial, signal) : Promise.resolve()
       try {
         await abortable(ready, signal)
       } catch (error) {
@@ -53,7 +58,12 @@ export function sharedRunner(runner: Runner, state: RunnerState): RunnerSource {
         throw error
       }
       const chain = [...above, runner]
-      return { runner, within: (work) => atWork.run(chain, work), giveBack: async () => free() }
+      return {
+        runner,
+        within: (work) => atWork.run(chain, work),
+        saveState: async () => runner.saveState(),
+        giveBack: async () => free(),
+      }
     },
   }
 }
@@ -61,13 +71,20 @@ export function sharedRunner(runner: Runner, state: RunnerState): RunnerSource {
 /** One for each call, so that none waits; it ends with the call. */
 export function madeRunner(what: string, make: () => Runner | Promise<Runner>): RunnerSource {
   return {
-    async borrow(signal) {
+    isKept: false,
+    async borrow(signal, from) {
       const making = (async () => make())()
       try {
         const runner = await abortable(making, signal)
         const made: unknown = runner
         if (typeof made === "object" && made !== null && "runStream" in made) {
-          return { runner, within: (work) => work(), giveBack: async () => close(runner) }
+          if (from) await goOnFrom(runner, from, signal)
+          return {
+            runner,
+            within: (work) => work(),
+            saveState: async () => runner.saveState(),
+            giveBack: async () => close(runner),
+          }
         }
       } catch (error) {
         // One that comes too late ends unused.
@@ -76,6 +93,16 @@ export function madeRunner(what: string, make: () => Runner | Promise<Runner>): 
       }
       throw new GloveboxError("TOOL_INVALID", `The function that makes a runner for ${what} made none.`)
     },
+  }
+}
+
+// One that refuses its state ends unused.
+async function goOnFrom(runner: Runner, state: JsonObject, signal: AbortSignal): Promise<void> {
+  try {
+    await abortable(runner.loadState(state), signal)
+  } catch (error) {
+    if (!signal.aborted) await close(runner)
+    throw error
   }
 }
 
@@ -93,7 +120,11 @@ async function stateOf(runner: Runner): Promise<JsonObject> {
 }
 
 // Both: what an agent does not tell in its state, it may still forget.
-async function startOver(runner: Runner, initial: Promise<JsonObject>, signal: AbortSignal): Promise<void> {
+async function startOver(
+  runner: Runner,
+  initial: JsonObject | Promise<JsonObject>,
+  signal: AbortSignal,
+): Promise<void> {
   const state = await initial
   // An agent that somebody else runs would lose what it works on; a team looks itself.
   if (runner instanceof BaseChatAgent) await runner.whenIdle(signal)

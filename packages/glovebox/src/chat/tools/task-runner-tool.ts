@@ -17,6 +17,7 @@ import {
 } from "../../tools/index.ts"
 import { runTask } from "./run-task.ts"
 import { type Runner, type RunnerState, madeRunner, sharedRunner } from "./runner-source.ts"
+import { SuspendedCalls, tellsOfCalls } from "./suspended-calls.ts"
 
 /** What tools of agents and of teams have in common. */
 export interface TaskRunnerToolOptions {
@@ -61,6 +62,9 @@ export abstract class TaskRunnerTool implements Tool, Component, AsyncDisposable
   readonly risk: ToolRisk
   readonly #tool: Tool
   readonly #runner: Settings["runner"]
+  /** The agent or team that remembers the calls before, if it does. */
+  readonly #kept: Runner | undefined
+  readonly #calls = new SuspendedCalls()
 
   constructor({ name, description, runner, returnValueAsLastMessage: isLastOnly, state }: Settings) {
     const isMade = typeof runner === "function"
@@ -76,13 +80,14 @@ export abstract class TaskRunnerTool implements Tool, Component, AsyncDisposable
       description,
       parameters,
       strict: true,
-      execute: ({ task }, { signal }) => runTask(source, task, { signal, isLastOnly }),
-      ...(isMade || state === "fresh" ? {} : { state: keptState(runner) }),
+      execute: ({ task }, { signal, callId }) =>
+        runTask(source, { task, callId }, { signal, isLastOnly, calls: this.#calls }),
     })
     this.name = name
     this.schema = this.#tool.schema
     this.risk = this.#tool.risk
     this.#runner = runner
+    this.#kept = isMade || state === "fresh" ? undefined : runner
   }
 
   abstract toComponent(): ComponentModel
@@ -100,11 +105,22 @@ export abstract class TaskRunnerTool implements Tool, Component, AsyncDisposable
   }
 
   async saveState(): Promise<JsonValue | undefined> {
-    return this.#tool.saveState()
+    const kept = await this.#kept?.saveState()
+    return this.#calls.save(kept) ?? kept
   }
 
   async loadState(state: JsonValue): Promise<void> {
-    await this.#tool.loadState(state)
+    if (!tellsOfCalls(state)) {
+      if (!this.#kept) return this.#tool.loadState(state)
+      // What is no state of it, it refuses itself.
+      await this.#kept.loadState(state as JsonObject)
+      return this.#calls.clear()
+    }
+    const calls = new SuspendedCalls()
+    const kept = calls.load(this.name, state)
+    if (kept && this.#kept) await this.#kept.loadState(kept)
+    else if (kept || this.#kept) throw otherChoice(this.name)
+    this.#calls.load(this.name, state)
   }
 
   /** Ends the agent or team behind it, for those who have nobody else to do it. */
@@ -121,10 +137,9 @@ export function isFunction(option: string): GloveboxError {
   )
 }
 
-function keptState(runner: Runner): { save(): Promise<JsonObject>; load(state: JsonValue): Promise<void> } {
-  return {
-    save: async () => runner.saveState(),
-    // What is no state of it, it refuses itself.
-    load: async (state) => runner.loadState(state as JsonObject),
-  }
+function otherChoice(name: string): GloveboxError {
+  return new GloveboxError(
+    "STATE_INVALID",
+    `The state is of a tool that has another \`state\` option than ${name}: "fresh" and "kept" do not fit.`,
+  )
 }

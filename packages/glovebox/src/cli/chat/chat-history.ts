@@ -1,15 +1,18 @@
 import { readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
+import type { OutputRedaction } from "../output-redaction.ts"
 
 export const HISTORY_SIZE = 1000
 
-/** The lines that were typed in this project's chats, the last one first, as readline has them. */
+/** The lines that were typed in this project's chats, the last one first, as readline has them; without secrets. */
 export class ChatHistory {
   readonly #file: string
+  readonly #redaction: OutputRedaction
   #saving: Promise<void> = Promise.resolve()
 
-  constructor(folder: string) {
+  constructor(folder: string, redaction: OutputRedaction) {
     this.#file = join(folder, "history")
+    this.#redaction = redaction
   }
 
   async load(): Promise<string[]> {
@@ -19,7 +22,7 @@ export class ChatHistory {
 
   /** Kept for the next time; that a disk is full must not end the chat. */
   save(lines: readonly string[]): void {
-    const text = `${lines.slice(0, HISTORY_SIZE).join("\n")}\n`
+    const text = this.#redaction.text(`${lines.slice(0, HISTORY_SIZE).join("\n")}\n`)
     this.#saving = this.#saving.then(async () => writeFile(this.#file, text, { mode: 0o600 }).catch(() => {}))
   }
 

@@ -1,7 +1,6 @@
 import { writeFile } from "node:fs/promises"
 import { createInterface, type Interface } from "node:readline"
 import { errorMessage } from "../../internal/error-message.ts"
-import type { AskPerson } from "../approval/ask-approval.ts"
 import type { At } from "../run/job-setup.ts"
 import { type ChatHistory, HISTORY_SIZE } from "./chat-history.ts"
 import type { ChatSession } from "./chat-session.ts"
@@ -56,20 +55,22 @@ export class ChatLoop implements AsyncDisposable {
     return new ChatLoop(reader, history, isTerminal, at)
   }
 
-  /** Asks in the same place; undefined when nobody is there. */
-  get ask(): AskPerson | undefined {
-    if (!this.#isTerminal) return undefined
-    return async (question, signal) =>
-      new Promise((resolve, reject) => {
-        const stop = (): void => reject(signal.reason as Error)
-        signal.addEventListener("abort", stop, { once: true })
-        this.#reader.question(question, { signal }, (answer) => {
-          signal.removeEventListener("abort", stop)
-          resolve(answer)
-        })
-        // The end of the input is no answer, so it is a no.
-        this.#reader.once("close", () => resolve(""))
+  /** Asks in the same place; undefined when the input ends. */
+  async ask(question: string, signal: AbortSignal): Promise<string | undefined> {
+    return new Promise((resolve, reject) => {
+      const end = (): void => resolve(undefined)
+      const stop = (): void => reject(signal.reason as Error)
+      const settled = (): void => {
+        signal.removeEventListener("abort", stop)
+        this.#reader.off("close", end)
+      }
+      signal.addEventListener("abort", stop, { once: true })
+      this.#reader.once("close", end)
+      this.#reader.question(question, { signal }, (answer) => {
+        settled()
+        resolve(answer)
       })
+    })
   }
 
   async run(session: ChatSession): Promise<void> {

@@ -1,8 +1,10 @@
 import { readdir } from "node:fs/promises"
+import type { TaskResult } from "../../chat/task/index.ts"
 import { GloveboxError } from "../../core/index.ts"
 import { answerText } from "../run/answer-of.ts"
 import type { At } from "../run/job-setup.ts"
 import type { Job } from "../run/make-job.ts"
+import type { CommandGovernance } from "../governance/command-governance.ts"
 import type { RecordedExecutor } from "../run/recorded-executor.ts"
 import { type ShowRunOptions, showRun } from "../run/show-run.ts"
 import type { ChatStore, SavedChat } from "./chat-store.ts"
@@ -12,6 +14,7 @@ export interface ChatSessionOptions {
   readonly store: ChatStore
   readonly job: Job
   readonly executor: RecordedExecutor
+  readonly governed: CommandGovernance
   /** As it is kept. */
   readonly model: string
   readonly kind: SavedChat["kind"]
@@ -59,12 +62,11 @@ export class ChatSession {
   }
 
   /** One turn: shows it, and keeps the chat. An abort is told, not thrown, and the chat goes on after it. */
-  async say(task: string, turn: AbortSignal, at: At): Promise<void> {
-    const { job, view } = this.#options
+  async say(given: string, turn: AbortSignal, at: At): Promise<void> {
+    // What the user says stays without secrets wherever it goes, and where it is kept.
+    const task = at.output.redaction.text(given)
     try {
-      const signal = AbortSignal.any([turn, at.signal])
-      const stream = job.runStream(task, { signal, outputTaskMessages: false })
-      const result = await showRun(stream, view, { ...at, signal })
+      const result = await this.#run(task, { ...at, signal: AbortSignal.any([turn, at.signal]) })
       this.#turns = [...this.#turns, { task, answer: answerText(result) }]
     } catch (error) {
       at.signal.throwIfAborted()
@@ -75,6 +77,22 @@ export class ChatSession {
       this.#hasFailed = true
     }
     await this.save()
+  }
+
+  async #run(task: string, at: At): Promise<TaskResult> {
+    const { job, view, governed, model, executor, name } = this.#options
+    const { sandbox } = executor.describe()
+    const details = { chat: name, model, sandbox, policySha256: executor.policy.sha256 }
+    const record = await governed.beginRun(task, details, at.signal)
+    try {
+      const stream = job.runStream(task, { signal: at.signal, outputTaskMessages: false })
+      const result = await showRun(stream, view, at)
+      await record.end(result)
+      return result
+    } catch (error) {
+      await record.fail(error, at.signal)
+      throw error
+    }
   }
 
   async save(): Promise<void> {

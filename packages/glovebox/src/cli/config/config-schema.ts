@@ -2,11 +2,17 @@ import { z } from "zod"
 import { nearest } from "../../internal/nearest.ts"
 import { APPROVALS } from "../approval/approval-choice.ts"
 import { JOB_SANDBOXES } from "../run/job-sandboxes.ts"
+import { ENVIRONMENT_NAME } from "./environment-name.ts"
+import {
+  accessSchema,
+  approvalSchema,
+  auditSchema,
+  filterSchema,
+  redactionSchema,
+} from "./governance-schema.ts"
 
 export const PROVIDERS = ["openai", "anthropic", "ollama"] as const
 export type Provider = (typeof PROVIDERS)[number]
-
-const ENVIRONMENT_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
 
 // What decides where the task and the key go is in one place, where it is checked. Of `base_u_r_l` a client makes baseURL.
 const RESERVED = new Set("model name provider baseurl host organization project apikey headers".split(" "))
@@ -42,7 +48,23 @@ export const configSchema = z.strictObject({
     .max(100, "must be from 1 to 100")
     .optional(),
   system_message: z.string().optional(),
+  /** False for no log. */
+  audit: z.union([z.literal(false), auditSchema]).optional(),
+  approval: approvalSchema.optional(),
+  access: accessSchema.optional(),
+  redaction: redactionSchema.optional(),
+  filter: filterSchema.optional(),
 })
+
+// Of the parts that have names of their own.
+const PARTS: Readonly<Record<string, z.ZodObject>> = {
+  model: modelSchema,
+  audit: auditSchema,
+  approval: approvalSchema,
+  access: accessSchema,
+  redaction: redactionSchema,
+  filter: filterSchema,
+}
 
 export type ConfigFields = z.output<typeof configSchema>
 export type ConfigModel = z.output<typeof modelSchema>
@@ -60,7 +82,7 @@ export function configIssues(issues: readonly z.core.$ZodIssue[]): readonly Conf
       return [{ path: issue.path, message: issue.issues[0]?.message ?? issue.message }]
     }
     if (issue.code !== "unrecognized_keys") return [{ path: issue.path, message: issue.message }]
-    const known = Object.keys((issue.path[0] === "model" ? modelSchema : configSchema).shape)
+    const known = knownAt(issue.path)
     return issue.keys.map((key) => {
       const meant = nearest(
         key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
@@ -69,10 +91,17 @@ export function configIssues(issues: readonly z.core.$ZodIssue[]): readonly Conf
       const guess = meant === undefined ? "" : `; did you mean "${meant}"?`
       return {
         path: [...issue.path, key],
-        message: `is not known${guess} Known here: ${known.join(", ")}.`,
+        message: `is not known${guess}${known.length === 0 ? "." : ` Known here: ${known.join(", ")}.`}`,
       }
     })
   })
+}
+
+// Of what is deeper inside, the schema's own words must do.
+function knownAt(path: readonly PropertyKey[]): readonly string[] {
+  const [first] = path
+  if (first === undefined) return Object.keys(configSchema.shape)
+  return path.length === 1 ? Object.keys(PARTS[String(first)]?.shape ?? {}) : []
 }
 
 // Both a text and an object would do; whoever wrote no text meant the object.

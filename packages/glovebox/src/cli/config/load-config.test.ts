@@ -58,13 +58,19 @@ describe("parseConfig", () => {
   it("reads what the documentation shows", async () => {
     const page = await readFile(new URL("../../../../../docs/cli.md", import.meta.url), "utf8")
     const [, shown = ""] = /```yaml\n(model:[^]*?)```/.exec(page) ?? []
-    expect(Object.keys(parseConfig(shown, "cli.md"))).toEqual([
+    const [, rules = ""] = /```yaml\n(audit:[^]*?)```/.exec(page) ?? []
+    expect(Object.keys(parseConfig(shown + rules, "cli.md"))).toEqual([
       "model",
       "sandbox",
       "policy",
       "approve",
       "max_turns",
       "system_message",
+      "audit",
+      "approval",
+      "access",
+      "redaction",
+      "filter",
     ])
   })
 

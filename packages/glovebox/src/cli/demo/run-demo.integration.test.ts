@@ -20,7 +20,13 @@ afterAll(async () => {
 const { DOCKER_HOST: _here, ...KEYLESS } = NOTHING
 
 describe.each([
-  ["wasm, where there is no engine", [], NOTHING, /wasm, policy [0-9a-f]{12}, network none: no sockets/],
+  [
+    "wasm, where there is no engine",
+    [],
+    NOTHING,
+    /wasm, policy [0-9a-f]{12}, network none: no sockets/,
+    ["the code tried to send the data away"],
+  ],
   ...(HAS_NO_DOCKER
     ? []
     : [
@@ -29,9 +35,11 @@ describe.each([
           ["--image", IMAGE],
           KEYLESS,
           /docker \(\w+\), image \S+ [0-9a-f]{12}, policy [0-9a-f]{12}, network none$/m,
+          // By the gate, and after somebody was asked.
+          ["approved by the demonstration", "collect.example.net:80 is not in network.allow"],
         ] as const,
       ]),
-] as const)("glovebox run --demo in %s", (name, args, env, wall) => {
+] as const)("glovebox run --demo in %s", (name, args, env, wall, denied) => {
   it("fails, corrects itself, is denied the network, and answers from what its programs printed", async () => {
     const out = join(folder, name)
     const { code, stdout } = await glovebox(["run", "--demo", "--out", out, ...args], "", env, folder)
@@ -44,7 +52,7 @@ describe.each([
       "184 orders, 2 repeated rows dropped, 8 amounts cleaned",
       "I do as it says",
       "not sent: ",
-      "the code tried to send the data away",
+      ...denied,
       "East ordered most in 2025: 23,325.25 of 70,029.25",
       `wrote ${join(out, "chart.svg")}`,
       `wrote ${join(out, "report.md")}`,
@@ -53,6 +61,8 @@ describe.each([
       "exit 0",
       "file report.md",
       "denied: ",
+      "All of it is in .glovebox/audit.jsonl",
+      "npx glovebox audit report",
       "npx glovebox run",
     ]
     const places = told.map((text) => stdout.indexOf(text))

@@ -1,14 +1,18 @@
 import { mkdtemp, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { basename, join } from "node:path"
-import type { ChosenExecutor, CodeResult } from "../../executors/index.ts"
+import type { CodeExecutor, CodeResult } from "../../executors/index.ts"
+import type { PolicyFields } from "../../policy/index.ts"
 import type { CommandOutput } from "../command-output.ts"
 import { describeDenials } from "../describe-denials.ts"
 import { describeEnd } from "../describe-end.ts"
 import { expressionCell } from "./expression-cell.ts"
 
 export interface ReplSessionOptions {
-  readonly executor: ChosenExecutor
+  readonly executor: CodeExecutor
+  /** A kernel shows values and keeps its variables when it is interrupted; other interpreters do neither. */
+  readonly isKernel: boolean
+  readonly limits: PolicyFields["limits"]
   readonly output: CommandOutput
   /** Where what is shown is saved; else a folder is made for it. */
   readonly workDir: string | undefined
@@ -19,15 +23,12 @@ const GONE = "its interpreter was ended, and the variables with it"
 /** Cells that share variables, run one after the other. */
 export class ReplSession {
   readonly #options: ReplSessionOptions
-  /** A kernel shows values and keeps its variables when it is interrupted; other interpreters do neither. */
-  readonly #isKernel: boolean
   #count = 0
   #folder: Promise<string> | undefined
   #hasFailed = false
 
   constructor(options: ReplSessionOptions) {
     this.#options = options
-    this.#isKernel = options.executor.describe().sandbox === "jupyter"
   }
 
   /** Whether any cell did not end well. */
@@ -37,10 +38,10 @@ export class ReplSession {
 
   /** Runs a cell and prints what it says and shows; an abort is told, not thrown. */
   async run(source: string, signal: AbortSignal): Promise<void> {
-    const { executor, output } = this.#options
+    const { executor, output, isKernel } = this.#options
     this.#count += 1
     const name = `cell-${this.#count}.py`
-    const block = this.#isKernel
+    const block = isKernel
       ? { language: "python", code: source, file: name }
       : { language: "python", code: expressionCell(source, name) }
     let last = "\n"
@@ -56,7 +57,7 @@ export class ReplSession {
       this.#hasFailed = true
       if (!signal.aborted) throw error
       if (last !== "\n") output.stderr.put("\n")
-      output.note(this.#isKernel ? "interrupted" : `interrupted: ${GONE}`)
+      output.note(isKernel ? "interrupted" : `interrupted: ${GONE}`)
       return
     }
     // A prompt is to begin a line.
@@ -70,12 +71,12 @@ export class ReplSession {
   }
 
   async #tell(result: CodeResult): Promise<void> {
-    const { executor, output } = this.#options
+    const { output, isKernel, limits } = this.#options
     if (result.exitCode !== 0) this.#hasFailed = true
-    for (const line of describeEnd(result.blocks, 1, executor.policy.fields.limits)) output.note(line)
+    for (const line of describeEnd(result.blocks, 1, limits)) output.note(line)
     for (const line of describeDenials(result)) output.note(line)
     if (result.stateLost) output.note(result.stateLostBecause ?? GONE)
-    else if (result.termination !== "exit" && !this.#isKernel) output.note(GONE)
+    else if (result.termination !== "exit" && !isKernel) output.note(GONE)
     const shown = new Set(result.outputs?.flatMap(({ artifact }) => artifact ?? []))
     for (const { path, content } of result.artifacts) {
       if (shown.has(path)) output.note(`saved ${await this.#save(path, content)}`)

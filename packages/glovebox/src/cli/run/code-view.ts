@@ -7,7 +7,8 @@ import {
   type ToolCallExecutionEvent,
   type ToolCallRequestEvent,
 } from "../../chat/messages/index.ts"
-import type { RunStream, TaskResult } from "../../chat/task/index.ts"
+import type { TaskResult } from "../../chat/task/index.ts"
+import type { CodeBlock } from "../../executors/index.ts"
 import type { RecordedRun } from "./recorded-executor.ts"
 
 /** The tool by which models run code. */
@@ -19,9 +20,9 @@ type Call = ToolCallRequestEvent["content"][number]
 
 /** A run as people read it: calls of the tool that runs code are shown as code, and their results as what ran. */
 export async function* withCode(
-  stream: RunStream,
+  stream: AsyncIterable<ChatItem | TaskResult>,
   runs: () => readonly RecordedRun[],
-  hidesCode = false,
+  hidesCode: (block: CodeBlock) => boolean = () => false,
 ): AsyncGenerator<ChatItem | TaskResult, void, undefined> {
   let ranBefore = 0
   for await (const item of stream) {
@@ -35,16 +36,18 @@ export async function* withCode(
   }
 }
 
-function* requested(item: ToolCallRequestEvent, hidesCode: boolean): Generator<ChatItem> {
+function* requested(
+  item: ToolCallRequestEvent,
+  hidesCode: (block: CodeBlock) => boolean,
+): Generator<ChatItem> {
   const { source, content } = item
   const codes = content.map(readCode)
   if (codes.includes(undefined)) {
     yield item
     return
   }
-  if (hidesCode) return
   for (const block of codes)
-    if (block) yield CodeGenerationEvent({ source, content: "", codeBlocks: [block] })
+    if (block && !hidesCode(block)) yield CodeGenerationEvent({ source, content: "", codeBlocks: [block] })
 }
 
 function* executed(item: ToolCallExecutionEvent, runs: readonly RecordedRun[]): Generator<ChatItem> {

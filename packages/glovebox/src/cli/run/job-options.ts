@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander"
 import { APPROVALS, type ApprovalChoice } from "../approval/approval-choice.ts"
+import { type GovernanceFlags, withGovernanceOptions } from "../governance/governance-flags.ts"
 import { type SandboxOptions, sandboxOption, withSandboxOptions } from "../sandbox-options.ts"
 import { JOB_SANDBOXES } from "./job-sandboxes.ts"
 
@@ -7,7 +8,7 @@ export const DEFAULT_TURNS = 20
 const MOST_TURNS = 100
 
 /** What `run` and `chat` are both told. */
-export interface JobOptions extends Omit<SandboxOptions, "sandbox"> {
+export interface JobOptions extends Omit<SandboxOptions, "sandbox">, GovernanceFlags {
   readonly sandbox?: SandboxOptions["sandbox"]
   readonly model?: string
   readonly config?: string
@@ -38,7 +39,7 @@ export function withJobOptions(command: Command): Command {
     )
     .option("--max-turns <count>", `how often code may run for a task (default: ${DEFAULT_TURNS})`, aCount)
     .option("--config <file>", "the configuration (default: glovebox.config.yaml, here or above)")
-  return withSandboxOptions(asked, sandbox)
+  return withSandboxOptions(withGovernanceOptions(asked), sandbox)
 }
 
 function aCount(text: string): number {

@@ -1,15 +1,17 @@
 import type { CreateExecutorOptions, SandboxChoice } from "../../executors/index.ts"
 import type { ChatCompletionClient } from "../../models/index.ts"
-import { approvalLane } from "../approval/approval-lane.ts"
-import { type AskPerson, NOT_APPROVED, askApproval } from "../approval/ask-approval.ts"
+import type { ApprovalProvider, ApprovalTerminal } from "../../governance/index.ts"
+import { checkApproval } from "../approval/check-approval.ts"
+import { CodeApproval } from "../approval/code-approval.ts"
 import type { CommandOutput } from "../command-output.ts"
 import { type Config, loadConfig } from "../config/load-config.ts"
+import type { CommandGovernance } from "../governance/command-governance.ts"
+import { openGovernance } from "../governance/open-governance.ts"
 import { chooseModel } from "../model/choose-model.ts"
 import { openModel } from "../model/open-model.ts"
 import type { ProgressLine } from "../progress-line.ts"
-import { openExecutor } from "../sandbox-options.ts"
 import type { JobOptions } from "./job-options.ts"
-import type { Decide } from "./make-job.ts"
+import { ANSWERER } from "./make-job.ts"
 import { type Annotate, RecordedExecutor } from "./recorded-executor.ts"
 
 /** Where a command prints, and what ends it. */
@@ -48,17 +50,59 @@ export interface JobPlace {
   readonly annotate?: Annotate | undefined
 }
 
-/** The sandbox that the options and the configuration ask for. */
+/** What a job is bound by. */
+export interface JobRules extends AsyncDisposable {
+  readonly governed: CommandGovernance
+  readonly approval: CodeApproval
+}
+
+export interface OpenRulesOptions {
+  readonly command: string
+  readonly options: JobOptions
+  readonly config: Config
+  readonly terminal: ApprovalTerminal | undefined
+  readonly answerer?: ApprovalProvider | undefined
+}
+
+/** The rules that the options and the configuration make, and the log that is kept. */
+export async function openRules(
+  { command, options, config, terminal, answerer }: OpenRulesOptions,
+  at: At,
+): Promise<JobRules> {
+  const note = (line: string): void => at.output.note(line)
+  const approval = new CodeApproval({ asked: options.approve, config, terminal, note, answerer })
+  const governed = await openGovernance({ command, options, config, approval: approval.gate }, at)
+  return { governed, approval, [Symbol.asyncDispose]: async () => governed[Symbol.asyncDispose]() }
+}
+
+/** The sandbox that the options and the configuration ask for, if code may run in it. */
 export async function openJobExecutor(
   options: JobOptions,
   config: Config,
   { isolation, workDir, annotate }: JobPlace,
+  { governed, approval }: JobRules,
   at: At,
 ): Promise<RecordedExecutor> {
   const { sandbox = config.sandbox ?? "auto" } = options
   const policy = options.policy === undefined ? config.policy : undefined
   const more = { ...forJobs(sandbox, isolation), ...(policy && { policy }) }
-  return new RecordedExecutor(await openExecutor({ ...options, sandbox, workDir }, more, at), annotate)
+  const place = { ...at, policySource: config.file }
+  const executor = await governed.openExecutor({ ...options, sandbox, workDir }, more, place)
+  const { gate } = governed.governance
+  try {
+    checkApproval({
+      approval,
+      gate,
+      config,
+      policy: executor.policy,
+      agent: ANSWERER,
+      asked: options.approve,
+    })
+  } catch (error) {
+    await executor[Symbol.asyncDispose]()
+    throw error
+  }
+  return new RecordedExecutor(executor, { redaction: at.output.redaction, annotate })
 }
 
 // The next run is likely, so that one sandbox waits for it.
@@ -67,34 +111,4 @@ function forJobs(sandbox: SandboxChoice, isolation: "run" | "session"): CreateEx
   // A kernel has one way only.
   const kept = sandbox === "jupyter" ? {} : { isolation }
   return { ...kept, docker: pool, bubblewrap: pool, wasm: pool, jupyter: { deleteTmpFiles: true } }
-}
-
-/** Who decides on code. */
-export interface Approval {
-  readonly decide: Decide
-  /** Whether whoever is asked is shown the code, so that nobody else has to show it. */
-  readonly showsCode: boolean
-}
-
-/** Undefined when code runs unasked. */
-export function approvalFor(
-  { approve: asked }: JobOptions,
-  config: Config,
-  executor: RecordedExecutor,
-  { output, ask }: { readonly output: CommandOutput; readonly ask: AskPerson | undefined },
-): Approval | undefined {
-  const { policy } = executor
-  const lane = approvalLane({ asked, config, policy, isTerminal: ask !== undefined })
-  if (lane === "always") return undefined
-  const { sandbox } = executor.describe()
-  if (lane === "ask" && ask) {
-    const decide: Decide = async (blocks, signal) =>
-      askApproval(blocks, { output, policy, sandbox, ask }, signal)
-    return { decide, showsCode: true }
-  }
-  const decide: Decide = async () => {
-    output.note("code was not run: --approve never")
-    return { approved: false, reason: `${NOT_APPROVED} No code may run here; answer without.` }
-  }
-  return { decide, showsCode: false }
 }

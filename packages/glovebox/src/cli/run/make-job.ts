@@ -3,15 +3,12 @@ import { AssistantAgent } from "../../chat/agents/assistant/index.ts"
 import { CodeExecutorAgent } from "../../chat/agents/code-executor/index.ts"
 import type { RunStream, RunOptions } from "../../chat/task/index.ts"
 import { GloveboxError, type ErrorCode, type JsonObject } from "../../core/index.ts"
-import type { CodeBlock, CodeExecutor } from "../../executors/index.ts"
+import type { CodeExecutor } from "../../executors/index.ts"
+import type { Governance } from "../../governance/index.ts"
 import type { ChatCompletionClient } from "../../models/index.ts"
 import { codeExecutionTool } from "../../tools/code-execution/index.ts"
-import type { CodeDecision } from "../approval/ask-approval.ts"
 import { CODE_TOOL } from "./code-view.ts"
 import { type JobPromptOptions, fencePrompt, languagesFor, toolPrompt } from "./job-prompt.ts"
-
-/** Says of code whether it may run. */
-export type Decide = (blocks: readonly CodeBlock[], signal: AbortSignal) => Promise<CodeDecision>
 
 export interface MakeJobOptions {
   readonly client: ChatCompletionClient
@@ -19,8 +16,7 @@ export interface MakeJobOptions {
   readonly prompt: JobPromptOptions
   /** How often the model may have code run for a task. */
   readonly maxTurns: number
-  /** Undefined when nobody is asked. */
-  readonly decide: Decide | undefined
+  readonly governance: Governance
 }
 
 /** A model that works on tasks by running code. */
@@ -31,7 +27,8 @@ export interface Job {
   loadState(state: JsonObject): Promise<void>
 }
 
-const ANSWERER = "assistant"
+/** The name of the agent. */
+export const ANSWERER = "assistant"
 
 // The code can be written otherwise; anything else that fails is not the model's to mend.
 const MENDABLE = new Set<ErrorCode>(["LANGUAGE_UNKNOWN", "LANGUAGE_UNAVAILABLE", "CODE_FILE_REFUSED"])
@@ -41,7 +38,7 @@ export function makeJob(options: MakeJobOptions): Job {
   return options.client.modelInfo.functionCalling ? toolJob(options) : fenceJob(options)
 }
 
-function toolJob({ client, executor, prompt, maxTurns, decide }: MakeJobOptions): Job {
+function toolJob({ client, executor, prompt, maxTurns, governance }: MakeJobOptions): Job {
   const languages = languagesFor(prompt.sandbox)
   const agent = new AssistantAgent({
     name: ANSWERER,
@@ -53,7 +50,6 @@ function toolJob({ client, executor, prompt, maxTurns, decide }: MakeJobOptions)
         name: CODE_TOOL,
         executor,
         languages,
-        approval: decide !== undefined,
         errors: (error) => (GloveboxError.is(error) && MENDABLE.has(error.code) ? "result" : "fatal"),
       }),
     ],
@@ -64,23 +60,12 @@ function toolJob({ client, executor, prompt, maxTurns, decide }: MakeJobOptions)
     reflectOnToolUse: true,
     // One after the other: they share the files, and a person is asked about one at a time.
     parallelToolCalls: false,
-    ...(decide && {
-      approve: async ({ arguments: args, signal }) => {
-        const { code, language = languages[0] } = args as {
-          readonly code: string
-          readonly language?: string
-        }
-        const decision = await decide([{ code, language }], signal)
-        if (!decision.approved) return decision
-        const [block] = decision.blocks
-        return { approved: true, arguments: { ...(args as object), code: block?.code ?? code } }
-      },
-    }),
+    governance,
   })
   return asJob(agent)
 }
 
-function fenceJob({ client, executor, prompt, maxTurns, decide }: MakeJobOptions): Job {
+function fenceJob({ client, executor, prompt, maxTurns, governance }: MakeJobOptions): Job {
   const agent = new CodeExecutorAgent({
     name: ANSWERER,
     codeExecutor: executor,
@@ -89,12 +74,7 @@ function fenceJob({ client, executor, prompt, maxTurns, decide }: MakeJobOptions
     systemMessage: fencePrompt(prompt),
     supportedLanguages: languagesFor(prompt.sandbox),
     maxRetriesOnError: maxTurns - 1,
-    ...(decide && {
-      approve: async ({ codeBlocks, signal }) => {
-        const decision = await decide(codeBlocks, signal)
-        return decision.approved ? { approved: true, codeBlocks: decision.blocks } : decision
-      },
-    }),
+    governance,
   })
   return asJob(agent)
 }

@@ -11,7 +11,8 @@ import type {
   ExecutorDescription,
   StreamOptions,
 } from "../../executors/index.ts"
-import type { SandboxPolicy } from "../../policy/index.ts"
+import type { PolicyChange, SandboxPolicy, Tier } from "../../policy/index.ts"
+import type { OutputRedaction } from "../output-redaction.ts"
 
 /** A run of code, as it is told afterwards. */
 export interface RecordedRun {
@@ -29,15 +30,33 @@ export interface RecordedRun {
 /** Adds to what is told of a run. */
 export type Annotate = (recorded: RecordedRun) => RecordedRun
 
+export interface RecordedExecutorOptions {
+  /** Of what is remembered, which is shown later. */
+  readonly redaction: OutputRedaction
+  readonly annotate?: Annotate | undefined
+}
+
 /** Remembers what ran, whoever ran it. */
 export class RecordedExecutor implements CodeExecutor {
   readonly #executor: ChosenExecutor
-  readonly #annotate: Annotate
+  readonly #options: RecordedExecutorOptions
   readonly #runs: RecordedRun[] = []
 
-  constructor(executor: ChosenExecutor, annotate: Annotate = (recorded) => recorded) {
+  constructor(executor: ChosenExecutor, options: RecordedExecutorOptions) {
     this.#executor = executor
-    this.#annotate = annotate
+    this.#options = options
+  }
+
+  get kind(): Tier {
+    return this.#executor.kind
+  }
+
+  get beyondPolicy(): readonly PolicyChange[] {
+    return this.#executor.beyondPolicy
+  }
+
+  get pool(): ChosenExecutor["pool"] {
+    return this.#executor.pool
   }
 
   get policy(): SandboxPolicy {
@@ -89,12 +108,13 @@ export class RecordedExecutor implements CodeExecutor {
         yield event
       }
     } finally {
+      const { annotate = (recorded: RecordedRun) => recorded } = this.#options
       const code = blocks.map((block) => block.code).join("\n\n")
       this.#runs.push(
-        this.#annotate({
+        annotate({
           languages: blocks.map(({ language }) => language),
           codeSha256: createHash("sha256").update(code).digest("hex"),
-          run: result && toCodeRun(result),
+          run: result && this.#told(result),
           network: result && networkOf(result),
           artifactsTruncated: result?.artifactsTruncated ?? false,
         }),
@@ -104,6 +124,11 @@ export class RecordedExecutor implements CodeExecutor {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#executor[Symbol.asyncDispose]()
+  }
+
+  #told(result: CodeResult): CodeRun {
+    const run = toCodeRun(result)
+    return { ...run, output: this.#options.redaction.text(run.output) }
   }
 }
 

@@ -1,3 +1,4 @@
+import { relative } from "node:path"
 import { formatBytes } from "../../policy/index.ts"
 import type { RecordedRun } from "./recorded-executor.ts"
 
@@ -25,14 +26,20 @@ export function formatRecord(runs: readonly RecordedRun[]): string[] {
   })
 }
 
-/** In one line, how much ran and where. */
-export function summarizeRuns(runs: readonly RecordedRun[]): string | undefined {
+/** In one line, how much ran and where, and what log has it. */
+export function summarizeRuns(runs: readonly RecordedRun[], log: string | undefined): string | undefined {
   const ended = runs.flatMap(({ run }) => run ?? [])
   const [first] = ended
   if (!first) return undefined
   const failed = ended.filter(({ exitCode }) => exitCode !== 0).length
   const many = runs.length === 1 ? "1 run" : `${runs.length} runs`
-  return `${many} of code in ${first.sandbox.kind}${failed === 0 ? "" : `, ${failed} failed`}; policy ${short(first.sandbox.policySha256)}`
+  return `${many} of code in ${first.sandbox.kind}${failed === 0 ? "" : `, ${failed} failed`}; policy ${short(first.sandbox.policySha256)}${log === undefined ? "" : `; recorded in ${shownPath(log)}`}`
+}
+
+/** From the current folder, where it is in that. */
+export function shownPath(path: string): string {
+  const way = relative(process.cwd(), path)
+  return way.startsWith("..") ? path : way
 }
 
 function wallOf({ run, network }: RecordedRun): string {

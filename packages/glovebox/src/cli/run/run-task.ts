@@ -1,14 +1,13 @@
 import type { TaskResult } from "../../chat/task/index.ts"
 import type { ChatCompletionClient } from "../../models/index.ts"
-import type { AskPerson } from "../approval/ask-approval.ts"
 import type { Config } from "../config/load-config.ts"
 import { EXIT_FAILED } from "../command-failure.ts"
 import { EXIT_CAPPED, answerText, exitCodeOf } from "./answer-of.ts"
 import type { RunOptions } from "./job-options.ts"
 import { JobFolder } from "./job-folder.ts"
-import { type At, approvalFor, openJobExecutor } from "./job-setup.ts"
-import { formatJson } from "./json-result.ts"
-import { makeJob } from "./make-job.ts"
+import { type At, type JobRules, openJobExecutor } from "./job-setup.ts"
+import { jsonResult } from "./json-result.ts"
+import { ANSWERER, makeJob } from "./make-job.ts"
 import { freshOut, openOut } from "./out-folder.ts"
 import type { Annotate, RecordedRun } from "./recorded-executor.ts"
 import { summarizeRuns } from "./run-record.ts"
@@ -22,12 +21,14 @@ const NOT_ALL =
 export interface RunTaskOptions {
   readonly task: string
   readonly client: ChatCompletionClient
+  /** What the record calls the model. */
+  readonly model: string
   readonly config: Config
+  readonly rules: JobRules
   readonly options: RunOptions
   /** Copied into the folder of the code. */
   readonly files: readonly string[]
   readonly maxTurns: number
-  readonly ask: AskPerson | undefined
   /** Whether it is shown what was asked. @default false, but in JSON */
   readonly showsTask?: boolean | undefined
   /** Where things are shown. @default by what stdout is, and --json */
@@ -47,7 +48,9 @@ export interface TaskEnd {
 
 /** Lets a model work on a task, shows what happens, and brings out the files. */
 export async function runTask(given: RunTaskOptions, at: At): Promise<TaskEnd> {
-  const { task, client, config, options, maxTurns, ask } = given
+  const { task, client, model, config, options, maxTurns, rules } = given
+  const { governed, approval } = rules
+  const { governance } = governed
   const { output, progress, signal } = at
   const tell = given.tell ?? ((line: string) => output.note(line))
   const mode = given.mode ?? modeFor(options, at)
@@ -58,18 +61,19 @@ export async function runTask(given: RunTaskOptions, at: At): Promise<TaskEnd> {
     options,
     config,
     { isolation: "run", workDir, annotate: given.annotate },
+    rules,
     at,
   )
+  const { policy } = executor
   const { sandbox } = executor.describe()
-  const approval = approvalFor(options, config, executor, { output, ask })
   const prompt = {
     sandbox,
-    policy: executor.policy,
+    policy,
     isolation: "run",
     files: folder.given,
     systemMessage: config.system_message,
   } as const
-  const job = makeJob({ client, executor, prompt, maxTurns, decide: approval?.decide })
+  const job = makeJob({ client, executor, prompt, maxTurns, governance })
   let written: readonly WrittenOutput[] = []
   const bringOut = async (until?: AbortSignal): Promise<void> => {
     const made = await folder.made()
@@ -83,24 +87,32 @@ export async function runTask(given: RunTaskOptions, at: At): Promise<TaskEnd> {
     if (executor.runs.some((run) => run.artifactsTruncated)) tell(NOT_ALL)
   }
   progress.clear()
+  const record = await governed.beginRun(task, { model, sandbox, policySha256: policy.sha256 }, signal)
   let result: TaskResult
   try {
     const outputTaskMessages = given.showsTask ?? mode === "json"
     result = await showRun(
       job.runStream(task, { signal, outputTaskMessages }),
-      { mode, runs: () => executor.runs, hidesCode: approval?.showsCode },
+      {
+        mode,
+        runs: () => executor.runs,
+        hidesCode: (block) => approval.shows(governance.gate, ANSWERER, policy, block),
+      },
       at,
     )
+    await record.end(result)
   } catch (error) {
     // What was made until then may be what was wanted.
-    await bringOut()
+    await Promise.all([record.fail(error, signal), bringOut()])
     throw error
   }
   await bringOut(signal)
   const { runs } = executor
-  if (mode === "json") output.print(formatJson(result, { runs, written, sandbox: executor.describe() }))
+  const { audit } = governed
+  if (mode === "json")
+    output.printJson(jsonResult(result, { runs, written, sandbox: executor.describe(), audit }))
   else {
-    const summary = given.summary === false ? undefined : summarizeRuns(runs)
+    const summary = given.summary === false ? undefined : summarizeRuns(runs, audit?.path)
     if (summary !== undefined) tell(summary)
   }
   output.exitCode = exitCodeOf(result, maxTurns)

@@ -2,11 +2,12 @@ import { Console } from "../../chat/console/index.ts"
 import { type ChatItem, isChatMessage } from "../../chat/messages/index.ts"
 import type { RunStream, TaskResult } from "../../chat/task/index.ts"
 import { GloveboxError } from "../../core/index.ts"
-import { jsonLine } from "../../internal/safe-text.ts"
+import type { CodeBlock } from "../../executors/index.ts"
 import { answerText } from "./answer-of.ts"
 import { withCode } from "./code-view.ts"
 import type { At } from "./job-setup.ts"
 import type { RecordedRun } from "./recorded-executor.ts"
+import { redactItems } from "./redact-items.ts"
 
 /** Everything on stdout; the answer there and the rest on stderr; or JSON lines. */
 export type ViewMode = "all" | "answer" | "json"
@@ -15,22 +16,26 @@ export interface ShowRunOptions {
   readonly mode: ViewMode
   /** What ran until now. */
   readonly runs: () => readonly RecordedRun[]
-  /** Whether code that a tool is to run is left out, because it is shown elsewhere. @default false */
-  readonly hidesCode?: boolean | undefined
+  /** Whether code that a tool is to run is left out, because it is shown elsewhere. @default none is */
+  readonly hidesCode?: ((block: CodeBlock) => boolean) | undefined
 }
 
 /** Shows a run while it happens, and gives its result. */
 export async function showRun(
-  stream: RunStream,
+  run: RunStream,
   { mode, runs, hidesCode }: ShowRunOptions,
   { output, signal }: At,
 ): Promise<TaskResult> {
+  const stream = redactItems(run, output.redaction.redactor)
   switch (mode) {
     case "all":
-      return Console<TaskResult>(withCode(stream, runs, hidesCode), { output: process.stdout, signal })
+      return Console<TaskResult>(withCode(stream, runs, hidesCode), {
+        output: output.stdout.cleanStream,
+        signal,
+      })
     case "answer": {
       const rest = withoutAnswer(withCode(stream, runs, hidesCode))
-      const result = await Console<TaskResult>(rest, { output: process.stderr, signal })
+      const result = await Console<TaskResult>(rest, { output: output.stderr.cleanStream, signal })
       const answer = answerText(result)
       if (answer !== "") await output.stdout.writeWords(`${answer}\n`, signal)
       return result
@@ -38,7 +43,7 @@ export async function showRun(
     case "json": {
       for await (const item of stream) {
         if (item.type === "TaskResult") return item
-        await output.stdout.write(`${jsonLine(item)}\n`, signal)
+        await output.stdout.writeJson(item, signal)
       }
       throw new GloveboxError("RUN_LEFT", "The run ended without a result.")
     }

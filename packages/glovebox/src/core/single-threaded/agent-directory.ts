@@ -1,7 +1,8 @@
 import { describe } from "../../internal/describe.ts"
 import { errorMessage } from "../../internal/error-message.ts"
+import type { AccessGuard, AccessScope } from "../access-guard.ts"
 import { type AgentId, checkAgentId, checkAgentType, formatAgentId } from "../agent-id.ts"
-import { runInstantiation } from "../ambient-scope.ts"
+import { inheritedAccess, runInstantiation } from "../ambient-scope.ts"
 import type { AgentFactory, AgentRuntime, MailboxOptions, RegisterOptions } from "../agent-runtime.ts"
 import type { Agent } from "../agent.ts"
 import { GloveboxError } from "../glovebox-error.ts"
@@ -12,6 +13,7 @@ import { type Registration, createRegistration } from "./registration.ts"
 export interface AgentDirectoryOptions {
   readonly runtime: AgentRuntime
   readonly mailbox: Required<MailboxOptions>
+  readonly access: AccessGuard | undefined
   readonly addMessageType: (type: AnyMessageType) => void
   readonly onCreated: (id: AgentId) => void
   /** Called when an agent was taken out; what waits in the mailbox must be refused. */
@@ -62,8 +64,7 @@ export class AgentDirectory {
     }
     if (registration.mailboxes.has(id.key))
       throw duplicate(`Agent ${formatAgentId(id)} is registered already.`)
-    const mailbox = new Mailbox(Object.freeze({ type: id.type, key: id.key }), registration)
-    registration.mailboxes.set(id.key, mailbox)
+    const mailbox = this.#addMailbox(id, registration)
     try {
       this.#adopt(mailbox, agent)
     } catch (error) {
@@ -94,7 +95,9 @@ export class AgentDirectory {
     const { factory } = mailbox.registration
     const { id } = mailbox
     try {
-      const made = runInstantiation({ id, runtime: this.#options.runtime }, mailbox.head, () => factory?.(id))
+      const binding = { id, runtime: this.#options.runtime }
+      const access = mailbox.head?.access ?? mailbox.access ?? inheritedAccess()
+      const made = runInstantiation(binding, mailbox.head, access, () => factory?.(id))
       if (!(made instanceof Promise)) return this.#adopt(mailbox, made)
       mailbox.creating = this.#create(mailbox, made)
       return mailbox.creating
@@ -178,9 +181,19 @@ export class AgentDirectory {
         `There is no agent ${formatAgentId(id)}: type "${id.type}" has registered instances only. Use one of their keys.`,
       )
     }
-    const mailbox = new Mailbox(Object.freeze({ type: id.type, key: id.key }), registration)
-    registration.mailboxes.set(id.key, mailbox)
+    return this.#addMailbox(id, registration)
+  }
+
+  #addMailbox({ type, key }: AgentId, registration: Registration): Mailbox {
+    const mailbox = new Mailbox(Object.freeze({ type, key }), registration)
+    mailbox.access = this.#accessOf(type, type)
+    registration.mailboxes.set(key, mailbox)
     return mailbox
+  }
+
+  #accessOf(agentType: string, agent: string): AccessScope | undefined {
+    const { access: guard } = this.#options
+    return guard && { guard, agent, agentType, outer: undefined }
   }
 
   async #create(mailbox: Mailbox, made: Promise<Agent>): Promise<Agent> {
@@ -200,6 +213,10 @@ export class AgentDirectory {
     checkAgent(agent, mailbox.id)
     agent.bind(mailbox.id, this.#options.runtime)
     for (const type of agent.messageTypes) this.#options.addMessageType(type)
+    if (mailbox.access) {
+      const { type } = mailbox.id
+      mailbox.access = this.#accessOf(type, agent.metadata.name ?? type)
+    }
     mailbox.agent = agent
     this.#options.onCreated(mailbox.id)
     return agent

@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto"
 import type { Context, Span } from "@opentelemetry/api"
+import { type AccessScope, nestAccess } from "../access-guard.ts"
 import type { AgentId } from "../agent-id.ts"
 import type { Agent, Reply } from "../agent.ts"
-import type { HandlerScope } from "../ambient-scope.ts"
+import { type HandlerScope, inheritedAccess } from "../ambient-scope.ts"
 import type { Message } from "../message.ts"
 import type { MessageContext } from "../message-context.ts"
 import type { TraceMetadata } from "../telemetry/trace-context.ts"
@@ -28,6 +29,8 @@ export class Delivery implements HandlerScope {
   readonly mailbox: Mailbox
   readonly sender: AgentId | undefined
   readonly publication: Publication | undefined
+  /** By what its sender is bound: what is done on behalf of somebody is bound by that too. */
+  readonly senderAccess = inheritedAccess()
   phase: "gated" | "queued" | "running" | "answering" | "done" = "queued"
   /** Work of the runtime that takes the place of the message. */
   task: ((agent: Agent) => unknown) | undefined
@@ -76,6 +79,10 @@ export class Delivery implements HandlerScope {
 
   get agentId(): AgentId {
     return this.mailbox.id
+  }
+
+  get access(): AccessScope | undefined {
+    return nestAccess(this.mailbox.access, this.senderAccess)
   }
 
   get topicId(): TopicId | undefined {

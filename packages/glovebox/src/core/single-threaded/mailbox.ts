@@ -1,3 +1,4 @@
+import type { AccessScope } from "../access-guard.ts"
 import type { Agent } from "../agent.ts"
 import type { AgentId } from "../agent-id.ts"
 import type { Registration } from "./registration.ts"
@@ -9,6 +10,8 @@ export class Mailbox extends DeliveryQueue {
   readonly id: AgentId
   readonly registration: Registration
   agent: Agent | undefined
+  /** By what its agent is bound; undefined where the runtime has no guard. */
+  access: AccessScope | undefined
   creating: Promise<Agent> | undefined
   /** Its agent could not be built: the next message gets a new mailbox. */
   isForgotten = false

@@ -1,5 +1,6 @@
 import type { TracerProvider } from "@opentelemetry/api"
 import { describe } from "../../internal/describe.ts"
+import type { AccessGuard } from "../access-guard.ts"
 import type { MailboxOptions } from "../agent-runtime.ts"
 import { GloveboxError } from "../glovebox-error.ts"
 import type { InterventionHandler } from "../intervention.ts"
@@ -18,6 +19,18 @@ export interface SingleThreadedAgentRuntimeOptions {
   readonly tracerProvider?: TracerProvider | null | undefined
   /** @default silent, but errors that reach nobody become process warnings */
   readonly logger?: Logger | undefined
+  /** Which agents may use which tools and executors; asked at each use in their handlers. @default all may use all */
+  readonly access?: AccessGuard | undefined
+}
+
+export function checkAccess(access: unknown): void {
+  if (access === undefined) return
+  const { allows, authorize } = (access ?? {}) as Partial<AccessGuard>
+  if (typeof allows === "function" && typeof authorize === "function") return
+  throw new GloveboxError(
+    "OPTION_INVALID",
+    `access is ${describe(access)}. Pass a guard, such as new ToolAccess({ rules }).`,
+  )
 }
 
 // setTimeout treats anything longer as no time at all.

@@ -1,5 +1,4 @@
-import { type Context, type ContextManager, ROOT_CONTEXT, context, trace } from "@opentelemetry/api"
-import { AsyncLocalStorage } from "node:async_hooks"
+import { ROOT_CONTEXT, context, trace } from "@opentelemetry/api"
 import {
   BasicTracerProvider,
   InMemorySpanExporter,
@@ -19,6 +18,7 @@ import {
   traceMetadataOf,
   typeSubscription,
 } from "../index.ts"
+import { LocalContextManager } from "./local-context-manager.test-kit.ts"
 
 const Hop = defineMessage("Hop", z.object({ left: z.number() }))
 const SECRET = "do-not-record"
@@ -28,31 +28,6 @@ function tracing(): { provider: BasicTracerProvider; spans: () => ReadableSpan[]
   const exporter = new InMemorySpanExporter()
   const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] })
   return { provider, spans: () => exporter.getFinishedSpans() }
-}
-
-/** The smallest context manager: what an application with an SDK has. */
-class LocalContextManager implements ContextManager {
-  readonly #storage = new AsyncLocalStorage<Context>()
-  active(): Context {
-    return this.#storage.getStore() ?? ROOT_CONTEXT
-  }
-  with<A extends unknown[], F extends (...args: A) => ReturnType<F>>(
-    active: Context,
-    fn: F,
-    thisArg?: ThisParameterType<F>,
-    ...args: A
-  ): ReturnType<F> {
-    return this.#storage.run(active, () => fn.call(thisArg as never, ...args))
-  }
-  bind<T>(_context: Context, target: T): T {
-    return target
-  }
-  enable(): this {
-    return this
-  }
-  disable(): this {
-    return this
-  }
 }
 
 afterEach(() => {

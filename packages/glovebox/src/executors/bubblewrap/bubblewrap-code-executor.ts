@@ -55,7 +55,7 @@ export class BubblewrapCodeExecutor extends LaunchedExecutor implements Componen
   constructor(given: BubblewrapCodeExecutorOptions = {}) {
     const options = readBubblewrapOptions(given)
     refusePolicy(options.policy)
-    super(options)
+    super("bubblewrap", options)
     this.#options = options
     this.#languages = given.languages
   }

@@ -5,8 +5,8 @@ import type { SandboxProbeFacts } from "../../probes/index.ts"
 import { Guard } from "../sandbox/guard.ts"
 import { runInitCommand } from "../sandbox/init-command.ts"
 import type { Language } from "../languages.ts"
-import type { EgressControl } from "../sandbox/sandbox-egress.ts"
-import { PROXY_VARIABLES } from "../sandbox/proxy-variables.ts"
+import { type EgressControl, egressVariables } from "../sandbox/sandbox-egress.ts"
+import { trustAuthority } from "../sandbox/trust-authority.ts"
 import type { SandboxLauncher } from "../sandbox/sandbox-launcher.ts"
 import type { Sandbox } from "../sandbox/sandbox.ts"
 import { TUNNEL_PORT } from "../sandbox/tunnel.ts"
@@ -44,15 +44,14 @@ export class BubblewrapLauncher implements SandboxLauncher {
   async launch(signal?: AbortSignal): Promise<Sandbox> {
     signal?.throwIfAborted()
     this.#launches += 1
-    const sandbox = await launchSandbox(this.#preparation, {
-      turn: this.#launches,
-      guard: this.#guard,
-      egress: this.#egress.open(),
-      signal,
-    })
+    const egress = this.#egress.open()
+    const { options } = this.#preparation
+    const turn = this.#launches
+    const sandbox = await launchSandbox(this.#preparation, { turn, guard: this.#guard, egress, signal })
     this.#launched.set(sandbox, sandbox)
     try {
-      await runInitCommand(sandbox.agent, this.#preparation.options, signal)
+      await trustAuthority(sandbox.agent, options, egress?.certificate, signal)
+      await runInitCommand(sandbox.agent, options, signal)
     } catch (error) {
       await sandbox.destroy().catch(() => {})
       throw error
@@ -69,7 +68,7 @@ export class BubblewrapLauncher implements SandboxLauncher {
     const hasTunnel = allowListOf(fields.network) !== undefined
     return {
       hasOwnKernel: false,
-      knownEnv: ["LANG", "PYTHONPATH", ...(hasTunnel ? Object.keys(PROXY_VARIABLES) : [])],
+      knownEnv: ["LANG", "PYTHONPATH", ...egressVariables(fields)],
       imageVolumes: [],
       proxyPort: hasTunnel ? TUNNEL_PORT : undefined,
       isLocal: true,

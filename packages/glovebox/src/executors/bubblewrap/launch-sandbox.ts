@@ -68,7 +68,8 @@ async function launchInto(preparation: LaunchPreparation, launch: LaunchOptions)
     await cgroup?.remove()
   })
   try {
-    const plan = planProcess({ ...preparation, ...launch, policy: fields, cgroup: cgroup?.binds ?? [] })
+    const env = { ...preparation.env, ...egress?.variables }
+    const plan = planProcess({ ...preparation, ...launch, env, policy: fields, cgroup: cgroup?.binds ?? [] })
     running = SandboxProcess.start(plan)
     channel = processChannel(running.child)
     watch(running, guard, cgroup && id)

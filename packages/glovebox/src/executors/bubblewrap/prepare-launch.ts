@@ -2,7 +2,6 @@ import { release } from "node:os"
 import { allowListOf, checkMounts } from "../../policy/index.ts"
 import { agentCommand } from "../sandbox/agent-command.ts"
 import { AGENT_LEASE_MS } from "../sandbox/agent-lease.ts"
-import { PROXY_VARIABLES } from "../sandbox/proxy-variables.ts"
 import { TUNNEL_PORT } from "../sandbox/tunnel.ts"
 import { WORKSPACE } from "../sandbox/workspace-folder.ts"
 import type { BubblewrapOptions } from "./bubblewrap-options.ts"
@@ -49,10 +48,7 @@ export async function prepareLaunch(options: BubblewrapOptions): Promise<LaunchP
     filters: sandboxFilters(fields, plan, process.arch, release()),
     tree,
     files: [...(root === undefined ? settingFiles(fields) : []), ...functionFiles(options)],
-    env: {
-      ...(options.functions.length === 0 ? {} : { PYTHONPATH: LIBRARY }),
-      ...(hasTunnel ? PROXY_VARIABLES : {}),
-    },
+    env: options.functions.length === 0 ? {} : { PYTHONPATH: LIBRARY },
     agent: await agentCommand({
       kind: "python",
       programs: options.languages.programs(),

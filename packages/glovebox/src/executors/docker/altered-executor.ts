@@ -19,7 +19,7 @@ export class AlteredDockerExecutor extends LaunchedExecutor {
 
   constructor(given: DockerCommandLineCodeExecutorOptions, alter: (spec: ContainerSpec) => ContainerSpec) {
     const options = readDockerOptions(given)
-    super(options)
+    super("docker", options)
     this.#options = options
     this.#alter = alter
   }

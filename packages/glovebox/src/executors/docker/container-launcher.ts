@@ -5,8 +5,8 @@ import type { Language } from "../languages.ts"
 import { type AgentKind, agentCommand } from "../sandbox/agent-command.ts"
 import { AGENT_LEASE_MS } from "../sandbox/agent-lease.ts"
 import { FramedAgent } from "../sandbox/framed-agent.ts"
-import { PROXY_VARIABLES } from "../sandbox/proxy-variables.ts"
-import type { EgressControl } from "../sandbox/sandbox-egress.ts"
+import { type EgressControl, egressVariables } from "../sandbox/sandbox-egress.ts"
+import { trustAuthority } from "../sandbox/trust-authority.ts"
 import { TUNNEL_PORT } from "../sandbox/tunnel.ts"
 import type { SandboxLauncher } from "../sandbox/sandbox-launcher.ts"
 import type { Sandbox } from "../sandbox/sandbox.ts"
@@ -109,7 +109,7 @@ export class ContainerLauncher implements SandboxLauncher {
       knownEnv: [
         ...this.#image.variables,
         ...(options.functions.length === 0 ? [] : ["PYTHONPATH"]),
-        ...(hasTunnel ? Object.keys(PROXY_VARIABLES) : []),
+        ...egressVariables(options.policy.fields),
       ],
       imageVolumes: this.#image.volumes,
       proxyPort: hasTunnel ? TUNNEL_PORT : undefined,
@@ -233,20 +233,22 @@ export class ContainerLauncher implements SandboxLauncher {
     const name = isOnly ? containerName : `${base}-${number}`
     const image = this.#image.id
     const hasTunnel = allowListOf(policy.fields.network) !== undefined
+    const command = await (this.#launcher.agent?.command ?? agentCommand)({
+      kind,
+      programs: options.languages.programs(),
+      keepsReady: keepsReady(options),
+      leaseMs: AGENT_LEASE_MS,
+      isSuspicious: policy.fields.mounts.some(({ target }) => isInWorkspace(target)),
+      compiled: compiledAgents.find(image, policy.fields),
+      hasSlowPages: this.#runtime.isolation === "userspace-kernel",
+      tunnelPort: hasTunnel ? TUNNEL_PORT : undefined,
+    })
+    const egress = this.#launcher.egress.open()
     const spec = containerSpec({
       policy: policy.fields,
       imageId: image,
       imageVolumes: this.#image.volumes,
-      command: await (this.#launcher.agent?.command ?? agentCommand)({
-        kind,
-        programs: options.languages.programs(),
-        keepsReady: keepsReady(options),
-        leaseMs: AGENT_LEASE_MS,
-        isSuspicious: policy.fields.mounts.some(({ target }) => isInWorkspace(target)),
-        compiled: compiledAgents.find(image, policy.fields),
-        hasSlowPages: this.#runtime.isolation === "userspace-kernel",
-        tunnelPort: hasTunnel ? TUNNEL_PORT : undefined,
-      }),
+      command,
       architecture: this.#info.architecture,
       runtime: this.#runtime.name,
       isPodman: this.#info.isPodman,
@@ -257,7 +259,7 @@ export class ContainerLauncher implements SandboxLauncher {
       endsWithConnection: options.stopContainer,
       env: {
         ...(options.functions.length === 0 ? {} : { PYTHONPATH: LIBRARY }),
-        ...(hasTunnel ? PROXY_VARIABLES : {}),
+        ...egress?.variables,
       },
     })
     const { engine } = this
@@ -269,7 +271,7 @@ export class ContainerLauncher implements SandboxLauncher {
       spec: alter ? alter(spec) : spec,
       isAltered: alter !== undefined,
       kind,
-      egress: hasTunnel ? this.#launcher.egress.open() : undefined,
+      egress,
       isPodman,
       architecture,
       name,
@@ -277,6 +279,12 @@ export class ContainerLauncher implements SandboxLauncher {
       signal,
     })
     if (container.agent instanceof FramedAgent) compiledAgents.keep(image, container.agent.compiled)
+    try {
+      await trustAuthority(container.agent, options, egress?.certificate, signal)
+    } catch (error) {
+      await container.destroy().catch(() => {})
+      throw error
+    }
     return container
   }
 }

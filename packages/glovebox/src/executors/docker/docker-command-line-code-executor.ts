@@ -16,6 +16,7 @@ import {
   type DockerOptions,
   readDockerOptions,
 } from "./docker-options.ts"
+import { deviceWidenings } from "./device-widenings.ts"
 import type { DockerExecutorEvent } from "./executor-event.ts"
 import { newOwner } from "./ownership.ts"
 
@@ -48,7 +49,7 @@ export class DockerCommandLineCodeExecutor extends LaunchedExecutor implements C
   constructor(given: DockerCommandLineCodeExecutorOptions = {}) {
     const options = readDockerOptions(given)
     checkTier(options.policy, "docker")
-    super(options)
+    super("docker", options)
     this.#options = options
     this.#languages = given.languages
   }
@@ -60,15 +61,8 @@ export class DockerCommandLineCodeExecutor extends LaunchedExecutor implements C
     )
   }
 
-  /** Everything in which this executor is wider than deny-all: the policy's, and devices, which no policy has. */
-  override widenings(): readonly PolicyChange[] {
-    const devices = this.#options.deviceRequests.map((request): PolicyChange => ({
-      path: "deviceRequests",
-      from: "absent",
-      to: JSON.stringify(request),
-      effect: "widens",
-    }))
-    return [...super.widenings(), ...devices]
+  override get beyondPolicy(): readonly PolicyChange[] {
+    return deviceWidenings(this.#options)
   }
 
   /** Listens to what happens around the runs: pulls, containers made and removed. */

@@ -1,9 +1,11 @@
 import type { Component, ComponentModel } from "../../core/index.ts"
-import type { SandboxPolicy, Tier } from "../../policy/index.ts"
+import type { PolicyChange, SandboxPolicy, Tier } from "../../policy/index.ts"
 import type { CodeBlock } from "../code-block.ts"
 import type { CodeExecutor, ExecuteOptions, StreamOptions } from "../code-executor.ts"
 import type { CodeResult } from "../code-result.ts"
 import type { ExecutionEvent } from "../execution-event.ts"
+import type { KnownSecret } from "../known-secret.ts"
+import type { PoolState } from "../pool-state.ts"
 import type { ChosenTier, TriedTier } from "./choose-tier.ts"
 import type { PolicedExecutor } from "./make-executor.ts"
 import { TIER_NOTES } from "./tier-notes.ts"
@@ -34,6 +36,20 @@ export class ChosenExecutor implements CodeExecutor, Component {
     return this.#executor.policy
   }
 
+  get kind(): Tier {
+    return this.#chosen.tier
+  }
+
+  /** What its code can reach that no policy tells of, such as devices. */
+  get beyondPolicy(): readonly PolicyChange[] {
+    return this.#executor.beyondPolicy
+  }
+
+  /** How many sandboxes wait and how many work; undefined before the first start, and without a sandbox. */
+  get pool(): PoolState | undefined {
+    return this.#executor.pool
+  }
+
   get runsOnHost(): boolean {
     return this.#chosen.tier === "local"
   }
@@ -52,6 +68,10 @@ export class ChosenExecutor implements CodeExecutor, Component {
   /** What to tell a model of the functions that its code can import. */
   describeFunctions(): string {
     return this.#executor.describeFunctions()
+  }
+
+  onSecret(listener: (secret: KnownSecret) => void): Disposable {
+    return this.#executor.onSecret?.(listener) ?? { [Symbol.dispose]: () => {} }
   }
 
   async start(options?: { readonly signal?: AbortSignal | undefined }): Promise<void> {

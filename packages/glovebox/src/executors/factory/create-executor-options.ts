@@ -2,7 +2,12 @@ import { z } from "zod"
 import { GloveboxError } from "../../core/index.ts"
 import { type PolicyInput, type SandboxPolicy, TIERS, type Tier } from "../../policy/index.ts"
 import type { BubblewrapCodeExecutorOptions } from "../bubblewrap/index.ts"
-import type { DockerCommandLineCodeExecutorOptions, PullPolicy, PullProgress } from "../docker/index.ts"
+import type {
+  DockerCommandLineCodeExecutorOptions,
+  DockerExecutorEvent,
+  PullPolicy,
+  PullProgress,
+} from "../docker/index.ts"
 import type { PythonFunction } from "../functions/python-function.ts"
 import type { DockerJupyterCodeExecutorOptions } from "../jupyter/index.ts"
 import type { LanguageOptions } from "../languages.ts"
@@ -43,6 +48,8 @@ export interface CreateExecutorOptions {
   readonly dockerContext?: string | undefined
   /** Told while an image is pulled. */
   readonly onPull?: ((progress: PullProgress) => void) | undefined
+  /** Told of what happens around the runs, by the kinds that have an engine. */
+  readonly onEngineEvent?: ((event: DockerExecutorEvent, sandbox: Tier) => void) | undefined
 
   /** `local` needs it. */
   readonly dangerouslyRunOnHost?: boolean | undefined
@@ -77,6 +84,7 @@ const schema = z.strictObject({
   dockerHost: any,
   dockerContext: any,
   onPull: any,
+  onEngineEvent: any,
   dangerouslyRunOnHost: z.boolean().optional(),
   docker: any,
   jupyter: any,

@@ -11,8 +11,10 @@ import {
   dockerConfigShape,
   dockerOptionsFromConfig,
 } from "../docker/docker-config.ts"
+import { deviceWidenings } from "../docker/device-widenings.ts"
 import type { DockerExecutorEvent } from "../docker/executor-event.ts"
 import { newOwner } from "../docker/ownership.ts"
+import type { PolicyChange } from "../../policy/index.ts"
 import type { RunningExecutor } from "../sandbox/running-executor.ts"
 import { PolicyExecutor } from "../sandbox/policy-executor.ts"
 import {
@@ -64,7 +66,7 @@ export class DockerJupyterCodeExecutor extends PolicyExecutor implements Compone
   constructor(options: DockerJupyterCodeExecutorOptions = {}) {
     const read = readJupyterOptions(options)
     // Cells run in the kernel, and one kernel is one container.
-    super({ ...read.docker, isolation: "session", interpreter: "fresh" })
+    super("jupyter", { ...read.docker, isolation: "session", interpreter: "fresh" })
     this.#options = read
     this.#languages = options.languages
   }
@@ -79,6 +81,10 @@ export class DockerJupyterCodeExecutor extends PolicyExecutor implements Compone
     })
   }
 
+  override get beyondPolicy(): readonly PolicyChange[] {
+    return deviceWidenings(this.#options.docker)
+  }
+
   /** Listens to what happens around the runs: pulls, containers made and removed. */
   on<Type extends DockerExecutorEvent["type"]>(
     type: Type,
@@ -90,6 +96,7 @@ export class DockerJupyterCodeExecutor extends PolicyExecutor implements Compone
   protected override async open(signal: AbortSignal): Promise<RunningExecutor> {
     const { docker, idleTimeout, richOutput } = this.#options
     const [path, workspace] = [docker.workDir, this.workspace]
+    this.egress.prepare()
     return KernelRunner.start(
       {
         open: async (observer, opening) => this.#openContainer(observer, opening),

@@ -1,5 +1,5 @@
 import type { Component, ComponentModel } from "../../core/index.ts"
-import type { SandboxPolicy } from "../../policy/index.ts"
+import type { PolicyChange, SandboxPolicy } from "../../policy/index.ts"
 import { describeFunctions } from "../functions/functions-module.ts"
 import type { RunningExecutor } from "../sandbox/running-executor.ts"
 import { SandboxExecutor } from "../sandbox/sandbox-executor.ts"
@@ -32,7 +32,12 @@ export class LocalCommandLineCodeExecutor extends SandboxExecutor implements Com
   constructor(given: LocalCommandLineCodeExecutorOptions) {
     const options = readLocalOptions(given)
     // A stop removes the folder of its own, and a folder of the user's stays: there is nothing more to forget.
-    super({ languages: options.languages, concurrency: options.concurrency, workspace: undefined })
+    super({
+      kind: "local",
+      languages: options.languages,
+      concurrency: options.concurrency,
+      workspace: undefined,
+    })
     this.#options = options
     this.#languages = given.languages
     warnOnce()
@@ -45,8 +50,13 @@ export class LocalCommandLineCodeExecutor extends SandboxExecutor implements Com
     )
   }
 
-  get policy(): SandboxPolicy {
+  override get policy(): SandboxPolicy {
     return this.#options.policy
+  }
+
+  // Little of its policy is held here: a rule that wants one must not take it for a sandbox.
+  override get beyondPolicy(): readonly PolicyChange[] {
+    return [{ path: "host", from: "absent", to: "everything this process's user may", effect: "widens" }]
   }
 
   /** What to tell a model of the functions that its code can import. */

@@ -148,7 +148,11 @@ export function systemConfigFromOptions(
   options: Omit<PolicyExecutorOptions, "languages"> & { readonly initCommand?: string | undefined },
   languages: Readonly<Record<string, LanguageOptions>> | undefined,
 ): Input<typeof systemConfigShape> {
-  refuse({ "egress.lookup": options.egress?.lookup })
+  refuse({
+    "egress.lookup": options.egress?.lookup,
+    "egress.ca": options.egress?.ca,
+    secretValues: options.secretValues,
+  })
   return {
     ...sandboxConfigFromOptions(options),
     interpreter: options.interpreter,

@@ -8,6 +8,7 @@ export abstract class LaunchedExecutor extends PolicyExecutor {
   protected abstract prepare(signal: AbortSignal): Promise<SandboxLauncher>
 
   protected override async open(signal: AbortSignal): Promise<RunningExecutor> {
+    this.egress.prepare()
     return this.run(await this.prepare(signal), signal)
   }
 }

@@ -32,6 +32,8 @@ export const text = z
   .min(1)
   .regex(/^[^\0]*$/, "has a NUL character")
 
+const certificates = z.string().includes("-----BEGIN CERTIFICATE-----", "must be certificates as PEM")
+
 /** Options that executors with sandboxes have in common; fields of the policy are checked by the policy. */
 export const sandboxOptionFields = {
   policy: z.unknown().optional(),
@@ -43,8 +45,10 @@ export const sandboxOptionFields = {
   egress: z
     .strictObject({
       lookup: z.custom<EgressLookup>((value) => typeof value === "function", "must be a function").optional(),
+      ca: z.union([certificates, z.array(certificates)]).optional(),
     })
     .default({}),
+  secretValues: z.record(z.string(), z.string()).optional(),
   env: z.record(z.string(), z.string().regex(/^[^\0]*$/, "has a NUL character")).optional(),
   verify: z.literal("claim", `must be "claim", or be left out`).optional(),
   isolation: z.enum(["run", "session"]).default("run"),

@@ -1,23 +1,30 @@
 import { GloveboxError } from "../../core/index.ts"
-import type { EgressLookup } from "../../egress/index.ts"
-import { type PolicyChange, type PolicyInput, SandboxPolicy, allowListOf } from "../../policy/index.ts"
+import {
+  type PolicyChange,
+  type PolicyInput,
+  SandboxPolicy,
+  type Tier,
+  allowListOf,
+  secretsWithin,
+} from "../../policy/index.ts"
 import { describeFunctions } from "../functions/functions-module.ts"
 import type { PythonFunction } from "../functions/python-function.ts"
 import type { LanguageTable } from "../languages.ts"
+import type { PoolState } from "../pool-state.ts"
 import type { Workspace, WorkspaceLimits } from "../workspace.ts"
 import { chooseWorkspace } from "./choose-workspace.ts"
 import type { RunningExecutor } from "./running-executor.ts"
-import { EgressControl } from "./sandbox-egress.ts"
+import type { KnownSecret } from "../known-secret.ts"
+import { EgressControl, type EgressOptions } from "./sandbox-egress.ts"
 import { SandboxExecutor } from "./sandbox-executor.ts"
 import type { SandboxLauncher } from "./sandbox-launcher.ts"
 import { SandboxRunner } from "./sandbox-runner.ts"
 
 /** The options of an executor whose sandboxes a launcher makes, with their defaults. */
-export interface PolicyExecutorOptions {
+export interface PolicyExecutorOptions extends EgressOptions {
   readonly policy: SandboxPolicy
   readonly languages: LanguageTable
   readonly isolation: "run" | "session"
-  readonly egress?: { readonly lookup?: EgressLookup | undefined } | undefined
   readonly pool: { readonly size: number; readonly idleLease: number }
   readonly concurrency: number
   readonly workDir?: string | undefined
@@ -36,21 +43,27 @@ export abstract class PolicyExecutor extends SandboxExecutor {
   readonly #options: PolicyExecutorOptions
   protected readonly workspace: Workspace | undefined
   #policy: SandboxPolicy
+  #runner: SandboxRunner | undefined
   /** What its sandboxes may reach. */
   protected readonly egress: EgressControl
 
-  protected constructor(options: PolicyExecutorOptions) {
+  protected constructor(kind: Tier, options: PolicyExecutorOptions) {
     const { languages, isolation, concurrency } = options
     const workspace = chooseWorkspace(options)
-    super({ languages, concurrency: isolation === "session" ? 1 : concurrency, workspace })
+    super({ kind, languages, concurrency: isolation === "session" ? 1 : concurrency, workspace })
     this.#options = options
     this.workspace = workspace
     this.#policy = options.policy
-    this.egress = new EgressControl(options.policy.fields.network, options.egress?.lookup)
+    this.egress = new EgressControl(options.policy.fields, options)
   }
 
-  get policy(): SandboxPolicy {
+  override get policy(): SandboxPolicy {
     return this.#policy
+  }
+
+  /** How many sandboxes wait and how many work; undefined before the first start. */
+  get pool(): PoolState | undefined {
+    return this.#runner?.pool
   }
 
   /**
@@ -58,7 +71,10 @@ export abstract class PolicyExecutor extends SandboxExecutor {
    * end. It cannot be made wider again.
    */
   tightenNetwork(network: PolicyInput["network"]): void {
-    const policy = new SandboxPolicy({ ...this.#policy.toJSON(), network })
+    const before = this.#policy.toJSON()
+    // A secret that can go nowhere any more is none.
+    const secrets = secretsWithin(before.secrets, new SandboxPolicy({ network }).fields.network)
+    const policy = new SandboxPolicy({ ...before, network, secrets })
     const wider = policy.diff(this.#policy).filter(({ effect }) => effect !== "narrows")
     if (wider.length > 0) {
       const list = wider.map(({ path, to }) => `${path}: ${to}`).join("; ")
@@ -71,9 +87,17 @@ export abstract class PolicyExecutor extends SandboxExecutor {
     this.egress.tighten(allowListOf(policy.fields.network) ?? "none")
   }
 
-  /** Everything in which this executor is wider than deny-all. */
+  /**
+   * Tells of each secret of the policy whose value is known, now and at each start: for whoever keeps values out of
+   * what is written and shown.
+   */
+  onSecret(listener: (secret: KnownSecret) => void): Disposable {
+    return this.egress.onSecret(listener)
+  }
+
+  /** Everything in which this executor is wider than deny-all: the policy's, and what no policy has, such as devices. */
   widenings(): readonly PolicyChange[] {
-    return this.policy.widenings()
+    return [...this.policy.widenings(), ...this.beyondPolicy]
   }
 
   /** What to tell a model of the functions that its code can import. */
@@ -85,7 +109,7 @@ export abstract class PolicyExecutor extends SandboxExecutor {
   protected async run(launcher: SandboxLauncher, signal: AbortSignal): Promise<RunningExecutor> {
     const { isolation, pool, carry, workDir, deleteTmpFiles, interpreter, stopContainer, verify } =
       this.#options
-    return SandboxRunner.start(
+    this.#runner = await SandboxRunner.start(
       {
         launcher,
         policy: () => this.#policy,
@@ -101,5 +125,6 @@ export abstract class PolicyExecutor extends SandboxExecutor {
       },
       signal,
     )
+    return this.#runner
   }
 }

@@ -1,16 +1,53 @@
 import type { Duplex } from "node:stream"
-import { type EgressEvent, EgressGate, type EgressLookup, type EgressRecords } from "../../egress/index.ts"
-import { type AllowList, type NetworkFields, allowListOf } from "../../policy/index.ts"
+import {
+  type EgressEvent,
+  EgressGate,
+  type EgressLookup,
+  type EgressRecords,
+  type GateSecret,
+} from "../../egress/index.ts"
+import { type AllowList, type PolicyFields, allowListOf, secretVariable } from "../../policy/index.ts"
+import { PROXY_VARIABLES } from "./proxy-variables.ts"
+import type { KnownSecret } from "../known-secret.ts"
+import { type SecretOptions, placeholderVariables, readSecrets } from "./secret-values.ts"
+import { AUTHORITY_VARIABLES } from "./trust-authority.ts"
+
+/** How an executor's sandboxes go out, beside what the policy says. */
+export interface EgressOptions extends SecretOptions {
+  readonly egress?:
+    | {
+        readonly lookup?: EgressLookup | undefined
+        readonly ca?: string | readonly string[] | undefined
+      }
+    | undefined
+}
+
+interface SandboxEgressOptions {
+  readonly network: AllowList
+  readonly lookup: EgressLookup | undefined
+  readonly ca: readonly string[]
+  readonly secrets: readonly GateSecret[]
+  /** The variables with their placeholders. */
+  readonly placeholders: Readonly<Record<string, string>>
+  readonly onClose: () => void
+}
 
 /** The way out of one sandbox. */
 export class SandboxEgress {
+  /** Where programs learn of it: the way itself, placeholders, and whom to trust. */
+  readonly variables: Readonly<Record<string, string>>
+  /** The authority that its programs have to trust, as PEM, if there is one. */
+  readonly certificate: string | undefined
   readonly #gate: EgressGate
   readonly #onClose: () => void
   #listener: ((event: EgressEvent) => void) | undefined
 
-  constructor(network: AllowList, lookup: EgressLookup | undefined, onClose: () => void) {
+  constructor({ placeholders, onClose, ...options }: SandboxEgressOptions) {
     this.#onClose = onClose
-    this.#gate = new EgressGate({ network, lookup, onEvent: (event) => this.#listener?.(event) })
+    this.#gate = new EgressGate({ ...options, onEvent: (event) => this.#listener?.(event) })
+    this.certificate = this.#gate.certificate
+    const trust = this.certificate === undefined ? {} : AUTHORITY_VARIABLES
+    this.variables = { ...PROXY_VARIABLES, ...trust, ...placeholders }
   }
 
   /** Takes a connection that a program in the sandbox made. */
@@ -40,22 +77,48 @@ export class SandboxEgress {
 
 /** What all sandboxes of an executor may reach, which can become less while they run. */
 export class EgressControl {
-  readonly #first: AllowList | undefined
-  readonly #lookup: EgressLookup | undefined
+  readonly #policy: Pick<PolicyFields, "network" | "secrets">
+  readonly #options: EgressOptions
+  // The same list for all, which is read once.
+  readonly #ca: readonly string[]
   readonly #open = new Set<SandboxEgress>()
+  readonly #listeners = new Set<(secret: KnownSecret) => void>()
   #tightened: AllowList | "none" | undefined
+  #secrets: readonly GateSecret[] = []
 
-  constructor(network: NetworkFields, lookup?: EgressLookup) {
-    this.#first = allowListOf(network)
-    this.#lookup = lookup
+  constructor(policy: Pick<PolicyFields, "network" | "secrets">, options: EgressOptions = {}) {
+    this.#policy = policy
+    this.#options = options
+    this.#ca = [options.egress?.ca ?? []].flat()
+  }
+
+  /** Reads the values of the secrets, for sandboxes from now on. @throws SECRET_MISSING */
+  prepare(): void {
+    this.#secrets = readSecrets(this.#policy.secrets, this.#options, this.#secrets)
+    for (const listener of this.#listeners) this.#tell(listener)
+  }
+
+  /** Tells of each secret that is known, now and whenever values are read. */
+  onSecret(listener: (secret: KnownSecret) => void): Disposable {
+    // One of its own, so that a function given twice is removed once.
+    const own = (secret: KnownSecret): void => listener(secret)
+    this.#listeners.add(own)
+    this.#tell(own)
+    return { [Symbol.dispose]: () => void this.#listeners.delete(own) }
   }
 
   /** The way out of a new sandbox; undefined where the policy has none. */
   open(): SandboxEgress | undefined {
-    if (!this.#first) return undefined
-    const egress: SandboxEgress = new SandboxEgress(this.#first, this.#lookup, () =>
-      this.#open.delete(egress),
-    )
+    const network = allowListOf(this.#policy.network)
+    if (!network) return undefined
+    const egress: SandboxEgress = new SandboxEgress({
+      network,
+      lookup: this.#options.egress?.lookup,
+      ca: this.#ca,
+      secrets: this.#secrets,
+      placeholders: placeholderVariables(this.#policy.secrets, this.#secrets),
+      onClose: () => this.#open.delete(egress),
+    })
     if (this.#tightened !== undefined) egress.tighten(this.#tightened)
     this.#open.add(egress)
     return egress
@@ -65,4 +128,20 @@ export class EgressControl {
     this.#tightened = network
     for (const egress of this.#open) egress.tighten(network)
   }
+
+  #tell(listener: (secret: KnownSecret) => void): void {
+    for (const { name, value, placeholder } of this.#secrets) listener({ name, value, placeholder })
+  }
+}
+
+/** The variables that a sandbox of this policy has for its way out, by name. */
+export function egressVariables(policy: Pick<PolicyFields, "network" | "secrets">): readonly string[] {
+  const list = allowListOf(policy.network)
+  if (!list) return []
+  const isIntercepted = list.allow.some((rule) => typeof rule === "object" && rule.intercept)
+  return [
+    ...Object.keys(PROXY_VARIABLES),
+    ...(isIntercepted ? Object.keys(AUTHORITY_VARIABLES) : []),
+    ...Object.entries(policy.secrets ?? {}).map(([name, secret]) => secretVariable(name, secret)),
+  ]
 }

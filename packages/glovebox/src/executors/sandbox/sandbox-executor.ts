@@ -1,7 +1,8 @@
-import { GloveboxError } from "../../core/index.ts"
+import { GloveboxError, authorizeAccess, currentAccess } from "../../core/index.ts"
 import { abortable } from "../../internal/abortable.ts"
 import { AsyncQueue } from "../../internal/async-queue.ts"
 import { Slots } from "../../internal/slots.ts"
+import type { PolicyChange, SandboxPolicy, Tier } from "../../policy/index.ts"
 import { checkCallOptions } from "../check-call-options.ts"
 import { type CodeBlock, checkCodeBlocks } from "../code-block.ts"
 import type { CodeExecutor, ExecuteOptions, StreamOptions } from "../code-executor.ts"
@@ -13,6 +14,7 @@ import { type PlannedBlock, planBlocks } from "./plan-blocks.ts"
 import type { RunningExecutor } from "./running-executor.ts"
 
 export interface SandboxExecutorSetup {
+  readonly kind: Tier
   readonly languages: LanguageTable
   /** How many calls run at a time. */
   readonly concurrency: number
@@ -42,6 +44,17 @@ export abstract class SandboxExecutor implements CodeExecutor {
   protected constructor(setup: SandboxExecutorSetup) {
     this.#setup = setup
     this.#slots = new Slots(setup.concurrency)
+  }
+
+  get kind(): Tier {
+    return this.#setup.kind
+  }
+
+  abstract get policy(): SandboxPolicy
+
+  /** What its code can reach that no policy tells of, such as devices. */
+  get beyondPolicy(): readonly PolicyChange[] {
+    return []
   }
 
   /** Makes what runs calls until it is closed; called again after a stop. */
@@ -131,6 +144,11 @@ export abstract class SandboxExecutor implements CodeExecutor {
   }
 
   async #execute(blocks: readonly PlannedBlock[], call: Call): Promise<CodeResult> {
+    const access = currentAccess()
+    if (access) {
+      const { kind: name, policy, beyondPolicy } = this
+      await authorizeAccess(access, { kind: "executor", name, policy, beyondPolicy }, call.signal)
+    }
     if (this.#isStopped) throw stopped()
     const ended = this.#ended.signal
     const signal = call.signal ? AbortSignal.any([call.signal, ended]) : ended

@@ -1,5 +1,6 @@
 import type { PolicyInput, SandboxPolicy } from "../../policy/index.ts"
 import type { EgressLookup } from "../../egress/index.ts"
+import type { SecretOptions } from "./secret-values.ts"
 import type { PythonFunction } from "../functions/python-function.ts"
 import type { LanguageOptions } from "../languages.ts"
 
@@ -39,13 +40,20 @@ export interface SandboxOptions {
 }
 
 /** Options of executors whose sandboxes have a system in them, with programs and users. */
-export interface SystemSandboxOptions extends SandboxOptions {
+export interface SystemSandboxOptions extends SandboxOptions, SecretOptions {
   // Fields of the policy, for short.
   readonly cpus?: number | undefined
   readonly pids?: number | undefined
   readonly network?: PolicyInput["network"]
-  /** How names of an allow-list become addresses. @default as this machine resolves them */
-  readonly egress?: { readonly lookup?: EgressLookup | undefined } | undefined
+  /** How connections of an allow-list are made. */
+  readonly egress?:
+    | {
+        /** How names become addresses. @default as this machine resolves them */
+        readonly lookup?: EgressLookup | undefined
+        /** Authorities, as PEM, that servers of intercepted hosts may have beside those that Node knows. @default none */
+        readonly ca?: string | readonly string[] | undefined
+      }
+    | undefined
   readonly user?: string | undefined
   readonly seccomp?: PolicyInput["seccomp"]
 

@@ -112,9 +112,10 @@ describe("SandboxPool", () => {
     expect(new Set(taken.map(({ sandbox }) => sandbox.id)).size).toBe(3)
     await settle()
     expect([sandboxes.idleCount, yard.launches]).toEqual([2, 5])
+    expect(sandboxes.state).toEqual({ ready: 2, busy: 3, size: 2 })
     for (const { sandbox } of taken) await sandboxes.release(sandbox)
     expect(yard.living).toHaveLength(2)
-    expect(sandboxes.idleCount).toBe(2)
+    expect(sandboxes.state).toEqual({ ready: 2, busy: 0, size: 2 })
   })
 
   it("keeps none ready when its size is none", async () => {

@@ -1,4 +1,5 @@
 import { GloveboxError } from "../../core/index.ts"
+import type { PoolState } from "../pool-state.ts"
 import type { Sandbox } from "./sandbox.ts"
 
 export interface SandboxPoolOptions {
@@ -47,6 +48,10 @@ export class SandboxPool {
 
   get idleCount(): number {
     return this.#idle.size
+  }
+
+  get state(): PoolState {
+    return { ready: this.#idle.size, busy: this.#leased.size, size: this.#options.size }
   }
 
   /** Fills the pool; the first sandbox that cannot be made is the error. */

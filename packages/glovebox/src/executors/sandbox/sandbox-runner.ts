@@ -2,6 +2,7 @@ import { GloveboxError } from "../../core/index.ts"
 import { abortable } from "../../internal/abortable.ts"
 import type { SandboxPolicy } from "../../policy/index.ts"
 import type { CodeResult, SandboxReport } from "../code-result.ts"
+import type { PoolState } from "../pool-state.ts"
 import type { Workspace, WorkspaceLimits } from "../workspace.ts"
 import { type CallEnd, artifactsOf, codeResult, runCall } from "./call.ts"
 import { claimSandbox } from "./claim-sandbox.ts"
@@ -45,13 +46,15 @@ const SANDBOX_ENDED = "The sandbox was ended, and with it its files and variable
 export class SandboxRunner implements RunningExecutor {
   readonly #options: SandboxRunnerOptions
   readonly #source: SandboxSource
+  readonly #pool: SandboxPool
   readonly #claimed = new WeakSet<Sandbox>()
   // What a call lost that could not say so, because it rejected.
   #untoldLoss: string | undefined
 
-  private constructor(options: SandboxRunnerOptions, source: SandboxSource) {
+  private constructor(options: SandboxRunnerOptions, source: SandboxSource, pool: SandboxPool) {
     this.#options = options
     this.#source = source
+    this.#pool = pool
   }
 
   /** Makes the first sandbox; one that cannot be made is the error. The runner ends the launcher. */
@@ -68,7 +71,7 @@ export class SandboxRunner implements RunningExecutor {
     const source = isSession
       ? new SessionSource(pool, options.isFolder ? workspace : undefined, options.endsSession !== false)
       : new RunSource(pool, workspace)
-    const runner = new SandboxRunner(options, source)
+    const runner = new SandboxRunner(options, source, pool)
     try {
       await abortable(pool.fill(), signal)
       return runner
@@ -76,6 +79,10 @@ export class SandboxRunner implements RunningExecutor {
       await runner.close()
       throw error
     }
+  }
+
+  get pool(): PoolState {
+    return this.#pool.state
   }
 
   async execute(call: ExecuteCall): Promise<CodeResult> {

@@ -39,7 +39,7 @@ export class WasmCodeExecutor extends LaunchedExecutor implements Component {
 
   constructor(given: WasmCodeExecutorOptions = {}) {
     const options = readWasmOptions(given)
-    super({ ...options, languages: languageTable() })
+    super("wasm", { ...options, languages: languageTable() })
     this.#options = options
   }
 

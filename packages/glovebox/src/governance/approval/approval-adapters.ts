@@ -1,7 +1,7 @@
 import type { JsonValue } from "../../core/index.ts"
 import { checkJson } from "../../core/json.ts"
 import { describe } from "../../internal/describe.ts"
-import { SandboxPolicy } from "../../policy/index.ts"
+import { type PolicyChange, SandboxPolicy } from "../../policy/index.ts"
 import type { ApprovalDecision, Approve } from "../../tools/approval.ts"
 import { ApprovalError } from "./approval-error.ts"
 import type { ApprovalGrant } from "./approval-grant.ts"
@@ -31,6 +31,7 @@ export interface CodeToApprove {
   readonly codeBlocks: CodePayload["codeBlocks"]
   readonly retryAttempt?: number | undefined
   readonly policy?: SandboxPolicy | undefined
+  readonly beyondPolicy?: readonly PolicyChange[] | undefined
   readonly signal?: AbortSignal | undefined
 }
 
@@ -69,6 +70,7 @@ export function approveTools(ask: Ask, options: AdapterOptions & { readonly agen
 export function approveCode(ask: Ask, options: AdapterOptions): ApproveCodeBlocks {
   return async (request) => {
     const { agent = request.agent, policy = request.policy, risk, context = [] } = options
+    const { beyondPolicy } = request
     const now = (): CodePayload => ({
       codeBlocks: request.codeBlocks.map(({ code, language, file }) => ({
         code,
@@ -80,7 +82,7 @@ export function approveCode(ask: Ask, options: AdapterOptions): ApproveCodeBlock
     const texts = failed === 0 ? context : [...context, `code of this turn has failed ${failed} times before`]
     try {
       const grant = await ask<"code">(
-        { kind: "code", payload: now(), agent, risk, policy, context: texts },
+        { kind: "code", payload: now(), agent, risk, policy, beyondPolicy, context: texts },
         { signal: request.signal },
       )
       await grant.use(grant.isEdited ? grant.payload : now(), { signal: request.signal })
@@ -108,7 +110,7 @@ function denialOf(error: unknown): Extract<ApprovalDecision, { readonly approved
 }
 
 // A schema may make of JSON what JSON has no form for: shown as well as can be, and bound by the hash of the call.
-function toolPayload(tool: string, args: unknown, callSha256: string): ToolPayload {
+export function toolPayload(tool: string, args: unknown, callSha256: string): ToolPayload {
   try {
     checkJson(args)
     return { tool, arguments: args as JsonValue }

@@ -1,7 +1,7 @@
 import { z } from "zod"
 import { readOptions } from "../../core/read-options.ts"
 import { type AnswerRequest, type ApprovalProvider, functionProvider } from "./approval-provider.ts"
-import type { OnDecision } from "./approval-record.ts"
+import type { OnDecision, OnRequest } from "./approval-record.ts"
 import { type ApprovalRule, rulesSchema } from "./approval-rules.ts"
 import { durationSchema } from "./duration-schema.ts"
 
@@ -14,6 +14,8 @@ export interface ApprovalGateOptions {
   readonly expiresIn?: string | number | undefined
   /** Whether `request` rejects with APPROVAL_PENDING, and does not wait, where there is no answer yet. @default false */
   readonly suspend?: boolean | undefined
+  /** Awaited before somebody is asked: if it throws, nobody is, and it is a denial. */
+  readonly onRequest?: OnRequest | undefined
   /** Awaited before a grant is given: if it throws, it is a denial. */
   readonly onDecision?: OnDecision | undefined
   /** What rules call a language, for one of several names. @default the name */
@@ -27,6 +29,7 @@ export interface GateSettings {
   readonly rules: readonly ApprovalRule[]
   readonly expiresInMs: number
   readonly suspend: boolean
+  readonly onRequest: OnRequest
   readonly onDecision: OnDecision
   readonly languageName: (language: string) => string
   readonly clock: () => number
@@ -44,6 +47,7 @@ const optionsSchema = z.strictObject({
   rules: rulesSchema.default([]),
   expiresIn: durationSchema.optional(),
   suspend: z.boolean().default(false),
+  onRequest: aFunction<OnRequest>().default(() => () => {}),
   onDecision: aFunction<OnDecision>().default(() => () => {}),
   languageName: aFunction<(language: string) => string>().default(() => (language: string) => language),
   clock: aFunction<() => number>().default(() => Date.now),

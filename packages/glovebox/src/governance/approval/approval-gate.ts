@@ -79,7 +79,9 @@ export class ApprovalGate {
       return this.#desk.grant(matter, { decision: "approve" }, this.#guard(request, policy, claim))
     }
     for (const late of this.#store.prune(this.#now())) this.#withdraw(late)
-    return this.#ask(this.#store.find(request) ?? this.#store.add(request), policy, { signal, suspend })
+    const known = this.#store.find(request)
+    const entry = known ?? this.#store.add(request)
+    return this.#ask(entry, policy, { signal, suspend, isNew: known === undefined })
   }
 
   /** What waits for an answer. */
@@ -146,7 +148,7 @@ export class ApprovalGate {
   async #ask<Kind extends ApprovalKind>(
     entry: ApprovalEntry,
     policy: PolicySource | undefined,
-    { signal, suspend }: { readonly signal: AbortSignal | undefined; readonly suspend: boolean },
+    { signal, suspend, isNew }: AskingOptions,
   ): Promise<ApprovalGrant<Kind>> {
     const { request } = entry
     const { provider } = this.#settings
@@ -154,6 +156,7 @@ export class ApprovalGate {
     entry.isHeld = true
     let outcome: GateAnswer | Refusal
     try {
+      if (isNew) await abortable(this.#tell(request), signal)
       const remainingMs = request.expires - this.#now()
       outcome = entry.answer ?? (await waitForAnswer(entry, provider, { signal, remainingMs, suspend }))
       if (this.#now() >= request.expires) {
@@ -180,6 +183,10 @@ export class ApprovalGate {
       signal?.throwIfAborted()
       throw error
     }
+  }
+
+  async #tell(request: GateRequest): Promise<void> {
+    await this.#settings.onRequest(request)
   }
 
   #guard(
@@ -226,6 +233,13 @@ export class ApprovalGate {
     this.#latest = Math.max(this.#latest, this.#settings.clock())
     return this.#latest
   }
+}
+
+interface AskingOptions {
+  readonly signal: AbortSignal | undefined
+  readonly suspend: boolean
+  /** Whether nobody has heard of it yet. */
+  readonly isNew: boolean
 }
 
 function isPending(error: unknown, { id }: GateRequest): boolean {

@@ -12,7 +12,7 @@ import {
 } from "./approval-payload.ts"
 import { type RuleSubject, isWider } from "./approval-rules.ts"
 import { durationSchema } from "./duration-schema.ts"
-import { type ApprovalRisk, type GateRequest, RISKS } from "./gate-request.ts"
+import { type ApprovalRisk, type GateRequest, RISKS, policyChangeSchema } from "./gate-request.ts"
 
 /** The policy, or how to read the one in force: it is read again when the approval is used. */
 export type PolicySource = SandboxPolicy | (() => SandboxPolicy | undefined)
@@ -27,6 +27,8 @@ export type ApprovalProposal<Kind extends ApprovalKind = ApprovalKind> = {
     readonly risk?: ApprovalRisk | undefined
     /** What it would run under. Without, it counts as wider than deny-all. */
     readonly policy?: PolicySource | undefined
+    /** What it could reach that no policy tells of, such as devices, or all of this machine. @default [] */
+    readonly beyondPolicy?: readonly PolicyChange[] | undefined
     /** Short texts that help to decide; long ones are shortened, visibly. @default [] */
     readonly context?: readonly string[] | undefined
     /** Whether the tool itself wants an approval, for rules. @default true */
@@ -51,6 +53,7 @@ const proposalSchema = z.strictObject({
   agent: z.string().min(1),
   risk: z.enum(RISKS).default("medium"),
   policy: z.custom<PolicySource>(isSource, "is no SandboxPolicy, and no function that gives one").optional(),
+  beyondPolicy: z.array(policyChangeSchema).readonly().default([]),
   context: z.array(z.string()).max(50).default([]),
   asks: z.boolean().default(true),
   expiresIn: durationSchema.optional(),
@@ -77,7 +80,7 @@ export function readProposal(
   const { kind, agent, risk, asks, context } = given
   const payload = readPayload(kind, given.payload)
   const policy = currentPolicy(given.policy)
-  const changes = changesOf(payload, policy)
+  const changes = changesOf(payload, policy, given.beyondPolicy)
   const request = {
     id: randomUUID(),
     kind,
@@ -86,7 +89,7 @@ export function readProposal(
     agent,
     risk,
     policySha256: "from" in payload ? new SandboxPolicy(payload.from).sha256 : policy?.sha256,
-    widenings: changes ?? [],
+    widenings: changes ?? given.beyondPolicy,
     context: context.map(shortened),
     created: now,
     expires: now + (given.expiresIn ?? expiresInMs),
@@ -117,8 +120,9 @@ export function currentPolicy(source: PolicySource | undefined): SandboxPolicy |
 function changesOf(
   payload: ApprovalPayloads[ApprovalKind],
   policy: SandboxPolicy | undefined,
+  beyond: readonly PolicyChange[],
 ): readonly PolicyChange[] | undefined {
-  if (!("from" in payload)) return policy?.widenings()
+  if (!("from" in payload)) return policy && [...policy.widenings(), ...beyond]
   return new SandboxPolicy(payload.to).diff(new SandboxPolicy(payload.from))
 }
 

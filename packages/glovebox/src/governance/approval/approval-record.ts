@@ -17,3 +17,6 @@ export interface ApprovalRecord {
 }
 
 export type OnDecision = (record: ApprovalRecord) => void | Promise<void>
+
+/** Told of a request that somebody will be asked about. */
+export type OnRequest = (request: GateRequest) => void | Promise<void>

@@ -1,5 +1,6 @@
 /* oxlint-disable unicorn/no-thenable -- here `then` is a word, which no await takes for a promise */
 import { z } from "zod"
+import { isLike } from "../../internal/is-like.ts"
 import type { PolicyChange } from "../../policy/index.ts"
 import { APPROVAL_KINDS, type ApprovalKind } from "./approval-payload.ts"
 import { type ApprovalRisk, RISKS } from "./gate-request.ts"
@@ -125,20 +126,4 @@ function isOneOf(wanted: OneOrMore<string> | undefined, value: string | undefine
   if (wanted === undefined) return true
   if (value === undefined) return false
   return [wanted].flat().some((pattern) => isLike(pattern, value))
-}
-
-function isLike(pattern: string, value: string): boolean {
-  if (!pattern.includes("*")) return pattern === value
-  const [head = "", ...rest] = pattern.split("*")
-  const tail = rest.pop() ?? ""
-  if (value.length < head.length + tail.length) return false
-  if (!value.startsWith(head) || !value.endsWith(tail)) return false
-  // Each part where it is first found: by hand, because a pattern of many stars can make a regular expression crawl.
-  let from = head.length
-  for (const part of rest) {
-    const at = value.indexOf(part, from)
-    if (at < 0) return false
-    from = at + part.length
-  }
-  return from <= value.length - tail.length
 }

@@ -52,6 +52,12 @@ describe("a gate that suspends", () => {
     ["another code", codeProposal("print(2)")],
     ["another agent", codeProposal("print(1)", { agent: "other" })],
     ["another policy", codeProposal("print(1)", { policy: undefined })],
+    [
+      "the machine itself",
+      codeProposal("print(1)", {
+        beyondPolicy: [{ path: "host", from: "absent", to: "everything", effect: "widens" }],
+      }),
+    ],
   ])("makes a new request for %s", async (_what, other) => {
     const gate = new ApprovalGate({ suspend: true })
     const id = await suspendedId(gate.request(codeProposal("print(1)")))

@@ -1,5 +1,6 @@
 import { z } from "zod"
 import { GloveboxError } from "../../core/index.ts"
+import { canonicalJson } from "../../internal/canonical-json.ts"
 import { errorMessage } from "../../internal/error-message.ts"
 import { formatIssues } from "../../internal/format-issues.ts"
 import { type GateAnswer, readAnswer } from "./gate-answer.ts"
@@ -62,7 +63,11 @@ export class ApprovalStore {
   find(wanted: GateRequest): ApprovalEntry | undefined {
     const same = ["kind", "sha256", "agent", "policySha256"] as const
     return this.entries.find(
-      ({ request, isHeld }) => !isHeld && same.every((name) => request[name] === wanted[name]),
+      ({ request, isHeld }) =>
+        !isHeld &&
+        same.every((name) => request[name] === wanted[name]) &&
+        // What is beyond the policy is in no hash: an approval for a sandbox is none for the machine itself.
+        canonicalJson(request.widenings) === canonicalJson(wanted.widenings),
     )
   }
 

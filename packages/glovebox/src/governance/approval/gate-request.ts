@@ -42,6 +42,13 @@ export type GateRequest = {
 /** Ids are names of files and parts of addresses. */
 export const idSchema = z.uuid({ error: "is not the id of a request" })
 
+export const policyChangeSchema = z.strictObject({
+  path: z.string(),
+  from: z.string(),
+  to: z.string(),
+  effect: z.enum(["widens", "narrows", "changes"]),
+})
+
 const requestSchema = z.strictObject({
   id: idSchema,
   kind: z.enum(APPROVAL_KINDS),
@@ -50,14 +57,7 @@ const requestSchema = z.strictObject({
   agent: z.string(),
   risk: z.enum(RISKS),
   policySha256: z.string().optional(),
-  widenings: z.array(
-    z.strictObject({
-      path: z.string(),
-      from: z.string(),
-      to: z.string(),
-      effect: z.enum(["widens", "narrows", "changes"]),
-    }),
-  ),
+  widenings: z.array(policyChangeSchema),
   context: z.array(z.string()),
   created: z.number(),
   expires: z.number(),

@@ -13,7 +13,7 @@ export type {
 } from "./approval-payload.ts"
 export type { ApprovalProposal, PolicySource, RequestApprovalOptions } from "./approval-proposal.ts"
 export type { AnswerRequest, ApprovalProvider, AskOptions } from "./approval-provider.ts"
-export type { ApprovalRecord, OnDecision } from "./approval-record.ts"
+export type { ApprovalRecord, OnDecision, OnRequest } from "./approval-record.ts"
 export type { ApprovalLane, ApprovalRule, ApprovalRuleWhen, DecisionBasis } from "./approval-rules.ts"
 export type { ApprovalGateState } from "./approval-store.ts"
 export type { GateAnswer } from "./gate-answer.ts"

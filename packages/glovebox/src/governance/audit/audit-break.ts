@@ -24,6 +24,8 @@ export interface AuditBreak {
   /** In its file, from 1: where that was seen. */
   readonly line: number
   readonly message: string
+  /** Of a truncation: the last line has no end. While a log is written, that may be so for a moment. */
+  readonly isTorn?: true | undefined
 }
 
 export function breakAt(

@@ -3,6 +3,7 @@ import type { JsonValue } from "../../core/json.ts"
 import type { CodeBlock } from "../../executors/code-block.ts"
 import type { CodeResult } from "../../executors/code-result.ts"
 import type { EgressEvent } from "../../egress/index.ts"
+import { hashPayload } from "../approval/approval-payload.ts"
 import type { AuditData } from "./record-kinds.ts"
 
 export interface CodeRunContent {
@@ -20,7 +21,14 @@ export function codeRunIntent(
   blocks: readonly CodeBlock[],
   content: CodeRunContent = {},
 ): CodeRun {
-  return { phase: "intent", id, blocks: blocks.map((block) => codeBlockData(block, content)) }
+  return {
+    phase: "intent",
+    id,
+    blocks: blocks.map((block) => codeBlockData(block, content)),
+    codeSha256: hashPayload({
+      codeBlocks: blocks.map(({ code, language, file }) => ({ code, language, file })),
+    }),
+  }
 }
 
 /** What is recorded after code ran, from the sandbox's own report. */
@@ -33,7 +41,8 @@ export function codeRunDone(
     ...intent,
     phase: "done",
     executor: sandbox.kind,
-    policySha256: sandbox.policySha256,
+    // An executor of somebody's own may have none to tell.
+    policySha256: sandbox.policySha256 === "" ? intent.policySha256 : sandbox.policySha256,
     isolation: sandbox.isolation,
     image: sandbox.image,
     imageDigest: sandbox.imageDigest,
@@ -59,8 +68,16 @@ export function codeRunFailed(intent: CodeRun, error: string, durationMs: number
 
 /** What is recorded of a program's way out. */
 export function egressData({ state, connection }: EgressEvent, id?: string): AuditData<"egress"> {
-  const { id: number, denial, ...rest } = connection
-  return { ...rest, state, id, connection: number, denial: denial && { ...denial } }
+  const { id: number, denial, secrets, secretsWithheld, ...rest } = connection
+  return {
+    ...rest,
+    state,
+    id,
+    connection: number,
+    denial: denial && { ...denial },
+    secrets: secrets?.map((use) => ({ ...use })),
+    secretsWithheld: secretsWithheld && [...secretsWithheld],
+  }
 }
 
 export function sha256Of(text: string | Uint8Array): string {

@@ -28,7 +28,7 @@ async function badLine(line: ReadLine, { last, feed }: Surroundings): Promise<Au
   const seq = last.seq + 1
   if (!line.isWhole) {
     const message = `Record ${seq} has no end: its writer died in it, or the file was cut there.`
-    return breakAt(line, "truncation", message, seq)
+    return { ...breakAt(line, "truncation", message, seq), isTorn: true }
   }
   const next = await feed.next()
   if (next?.record && follows(next.record, last)) {

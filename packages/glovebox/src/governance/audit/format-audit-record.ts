@@ -3,6 +3,8 @@ import type { AuditRecord } from "./record-line.ts"
 
 const SHORT_HASH = 12
 const MAX_VALUE = 200
+const MAX_NAME = 60
+const MAX_LINE = 4000
 // What stands first in the line of a record; the rest comes in the order it was written.
 const LEADING = ["phase", "event", "state", "action", "decision", "outcome", "tool", "name"]
 // Told by others, or too long for a line.
@@ -12,9 +14,10 @@ const LEFT_OUT = new Set(["effective", "details", "policy", "payload", "signatur
 export function formatAuditRecord(record: AuditRecord): string {
   const { seq, at, kind, run, agent } = record
   const who = [run, agent].filter((part) => part !== null).join("/")
-  return visibleLine(
-    [at, `#${seq}`, kind, who && `[${who}]`, summarizeAuditData(record)].filter(Boolean).join(" "),
-  )
+  const line = [at, `#${seq}`, kind, who && `[${who}]`, summarizeAuditData(record)].filter(Boolean).join(" ")
+  const short = cut(line, MAX_LINE)
+  // Most are plain, and there are millions of them.
+  return /^[ -~]*$/.test(short) ? short : visibleLine(short)
 }
 
 /** The data of a record as `name=value`, cut to what is read at a glance. */
@@ -24,14 +27,20 @@ export function summarizeAuditData({ data }: Pick<AuditRecord, "data">): string 
     ...LEADING.filter((name) => names.includes(name)),
     ...names.filter((name) => !LEADING.includes(name)),
   ]
-  return ordered.map((name) => `${name}=${value(data[name])}`).join(" ")
+  return ordered.map((name) => `${cut(name, MAX_NAME)}=${value(data[name])}`).join(" ")
 }
 
 function value(item: unknown): string {
   if (typeof item === "string" && /^[0-9a-f]{64}$/.test(item)) return item.slice(0, SHORT_HASH)
   if (typeof item === "string" && /^[\w.:@/+-]{1,80}$/.test(item)) return item
-  const text = JSON.stringify(item, (_, inner: unknown) =>
-    typeof inner === "string" && /^[0-9a-f]{64}$/.test(inner) ? inner.slice(0, SHORT_HASH) : inner,
+  return cut(
+    JSON.stringify(item, (_, inner: unknown) =>
+      typeof inner === "string" && /^[0-9a-f]{64}$/.test(inner) ? inner.slice(0, SHORT_HASH) : inner,
+    ),
+    MAX_VALUE,
   )
-  return text.length > MAX_VALUE ? `${text.slice(0, MAX_VALUE - 1).replace(/\p{Cs}$/u, "")}…` : text
+}
+
+function cut(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, length - 1).replace(/\p{Cs}$/u, "")}…` : text
 }

@@ -1,3 +1,4 @@
+import { type OpenFile, openFiles } from "./open-files.ts"
 import { type AuditLine, readLines } from "./read-lines.ts"
 import { type AuditRecord, openRecord } from "./record-line.ts"
 
@@ -6,12 +7,18 @@ export interface ReadLine extends Omit<AuditLine, "bytes"> {
   readonly record: AuditRecord | undefined
 }
 
-/** The lines of files one by one. */
+/** The lines of a log one by one. */
 export class LineFeed implements AsyncDisposable {
   readonly #lines: AsyncGenerator<AuditLine, void>
+  readonly #files: string[] = []
 
-  constructor(files: readonly string[], signal: AbortSignal | undefined) {
-    this.#lines = readLines(files, signal)
+  constructor(log: string | readonly string[], signal: AbortSignal | undefined) {
+    this.#lines = readLines(this.#noted(openFiles(log)), signal)
+  }
+
+  /** Those that were opened. */
+  get files(): readonly string[] {
+    return this.#files
   }
 
   async next(): Promise<ReadLine | undefined> {
@@ -23,5 +30,12 @@ export class LineFeed implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#lines.return()
+  }
+
+  async *#noted(files: AsyncIterable<OpenFile>): AsyncGenerator<OpenFile, void> {
+    for await (const file of files) {
+      this.#files.push(file.path)
+      yield file
+    }
   }
 }

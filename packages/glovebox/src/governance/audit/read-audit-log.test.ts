@@ -34,8 +34,33 @@ describe("readAuditLog", () => {
     expect(await namesOf(path, { from: "2030-01-01T00:00:01Z" })).toEqual(["b", "c"])
     expect(await namesOf(path, { to: new Date(Date.UTC(2030, 0, 1)) })).toEqual(["a"])
     expect(await namesOf(path, { last: 2 })).toEqual(["b", "c"])
+    expect(await namesOf(path, { where: ({ data }) => data["name"] !== "b" })).toEqual(["a", "c"])
     expect(await namesOf(path, { kind: ["run-end", "checkpoint"] })).toEqual([undefined])
     await expect(namesOf(path, { from: "soon" })).rejects.toMatchObject({ code: "OPTION_INVALID" })
+  })
+
+  it("passes over nothing when files get full while it reads", async () => {
+    await using folder = await AuditFolder.make()
+    await using log = folder.log({ maxFileBytes: 500, sync: "record" })
+    for (const name of ["a", "b", "c", "d"]) await log.append(note(name))
+    const seqs: number[] = []
+    for await (const { seq } of readAuditLog(folder.path)) {
+      seqs.push(seq)
+      if (seqs.length < 4) await Promise.all(["x", "y", "z"].map((name) => log.append(note(name))))
+    }
+    expect(seqs.length).toBeGreaterThan(12)
+    expect(seqs).toEqual(seqs.map((_, index) => index + 1))
+  })
+
+  it("takes no line for a record that nobody could write again", async () => {
+    await using folder = await AuditFolder.make()
+    await folder.write(1)
+    const [line = ""] = await folder.lines()
+    const deep = line.replace('"data":{', `"data":{"deep":${"[".repeat(50_000)}${"]".repeat(50_000)},`)
+    await folder.setLines([line, deep])
+    const damage: unknown[] = []
+    await namesOf(folder.path, { onDamage: (found) => damage.push(found) })
+    expect(damage).toEqual([{ file: folder.path, line: 2 }])
   })
 
   it("follows a log over its files, after the last records", async () => {
@@ -97,6 +122,15 @@ describe("formatAuditRecord", () => {
     )
     expect(line.length).toBeLessThan(400)
   })
+
+  it("keeps to a line that can be read, whatever a record holds", async () => {
+    await using folder = await AuditFolder.make()
+    await using log = folder.log()
+    const detail = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`field ${index}`, index]))
+    await log.append(note("many", detail))
+    const record = (await folder.records())[1] ?? ({} as never)
+    expect(formatAuditRecord({ ...record, data: { ...detail, ["x".repeat(9000)]: 1 } }).length).toBe(4000)
+  })
 })
 
 describe("exportAuditLog", () => {
@@ -109,6 +143,20 @@ describe("exportAuditLog", () => {
     expect(JSON.parse(await joined(exportAuditLog(readAuditLog([]), "json")))).toEqual([])
     const [header, , row] = (await joined(exportAuditLog(readAuditLog(folder.path), "csv"))).split("\r\n")
     expect(header).toBe("seq,at,mono,run,agent,kind,summary,data,prev,hash")
+    expect(await joined(exportAuditLog(readAuditLog(folder.path), "jsonl"))).toBe(
+      `${(await folder.lines()).join("\n")}\n`,
+    )
     expect(row).toContain(`,'=1+1,"a ""b"", c",custom,name=x,"{""name"":""x""}",`)
   })
+
+  it.each(["=1", "+1", "-1", "@a", "\t=1", "\n=1", "  =1", "＝1"])(
+    "leaves no formula of %j in CSV",
+    async (agent) => {
+      await using folder = await AuditFolder.make()
+      await using log = folder.log()
+      await log.append({ ...note("x"), agent })
+      const csv = await joined(exportAuditLog(readAuditLog(folder.path, { kind: "custom" }), "csv"))
+      expect(csv).toMatch(new RegExp(`,"?'${agent.replace("+", String.raw`\+`)}"?,custom,`))
+    },
+  )
 })

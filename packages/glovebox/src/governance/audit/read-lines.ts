@@ -1,4 +1,5 @@
-import { type FileHandle, open } from "node:fs/promises"
+import type { FileHandle } from "node:fs/promises"
+import type { OpenFile } from "./open-files.ts"
 import { MAX_LINE_BYTES } from "./record-line.ts"
 
 const CHUNK_BYTES = 256 * 1024
@@ -77,17 +78,12 @@ export async function* readChunks(
 
 /** The lines of files, one after the other; never more than one chunk and one line in memory. A line holds until the next. */
 export async function* readLines(
-  files: readonly string[],
+  files: AsyncIterable<OpenFile>,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<AuditLine, void> {
-  for (const file of files) {
-    const handle = await open(file, "r")
-    try {
-      const cutter = new LineCutter(file)
-      for await (const chunk of readChunks(handle, { offset: 0 }, signal)) yield* cutter.cut(chunk)
-      yield* cutter.rest()
-    } finally {
-      await handle.close()
-    }
+  for await (const { path, handle } of files) {
+    const cutter = new LineCutter(path)
+    for await (const chunk of readChunks(handle, { offset: 0 }, signal)) yield* cutter.cut(chunk)
+    yield* cutter.rest()
   }
 }

@@ -31,7 +31,7 @@ export const AUDIT_DATA = {
     details: fields.optional(),
   }),
   "run-end": z.strictObject({
-    outcome: z.enum(["done", "failed", "cancelled"]),
+    outcome: z.enum(["done", "failed", "cancelled", "suspended"]),
     stopReason: text.optional(),
     error: text.optional(),
     durationMs: ms.optional(),
@@ -53,6 +53,8 @@ export const AUDIT_DATA = {
     id: text,
     executor: text.optional(),
     blocks: z.array(codeBlock),
+    /** Of all blocks together, as an approval of them has it. */
+    codeSha256: sha256.optional(),
     policySha256: sha256.optional(),
     isolation: text.optional(),
     image: text.optional(),
@@ -82,6 +84,9 @@ export const AUDIT_DATA = {
     verdict: z.enum(["allowed", "denied"]),
     rule: text.optional(),
     address: text.optional(),
+    intercepted: z.boolean().optional(),
+    secrets: z.array(z.strictObject({ name: text, host: text })).optional(),
+    secretsWithheld: z.array(text).optional(),
     method: text.optional(),
     path: text.optional(),
     denial: denial.optional(),

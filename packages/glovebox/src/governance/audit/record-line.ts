@@ -29,6 +29,9 @@ export interface AuditRecord {
   readonly hash: string
 }
 
+// No writer goes as deep; whoever shows or writes a record would end the stack.
+const MAX_DEPTH = 600
+
 // Last in the line, so that others can cut it off with a text tool.
 const SUFFIX = /^,"hash":"([0-9a-f]{64})"\}$/
 const SUFFIX_BYTES = 75
@@ -62,10 +65,15 @@ export function openRecord(line: Buffer): AuditRecord | undefined {
 export function readRecord(line: Buffer): AuditRecord | undefined {
   try {
     const value: unknown = JSON.parse(line.toString("utf8"))
-    return isRecord(value) ? value : undefined
+    return isRecord(value) && !isDeeper(value.data, MAX_DEPTH) ? value : undefined
   } catch {
     return undefined
   }
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false
+  return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1))
 }
 
 // By hand: a log of a gigabyte has millions of lines.

@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from "node:crypto"
-import { readFile, rm, writeFile } from "node:fs/promises"
+import { appendFile, readFile, rm, writeFile } from "node:fs/promises"
 import { describe, expect, it } from "vitest"
 import { auditFiles, verifyAuditLog } from "./index.ts"
 import { AuditFolder, note } from "./audit-folder.test-kit.ts"
@@ -35,6 +35,20 @@ describe("verifyAuditLog", () => {
     await rm(`${folder.path}.head`)
     expect(await verifyAuditLog(folder.path)).toMatchObject({ ok: true, records: 3 })
     expect((await verifyAuditLog(folder.path, { head })).broken).toMatchObject({ kind: "truncation", seq: 4 })
+  })
+
+  it("finds a head by its hash alone, and tells what it covers", async () => {
+    await using folder = await AuditFolder.make()
+    await folder.write(5, { now: () => 0 })
+    const { head: { hash } = { hash: "" }, firstAt, lastAt } = await verifyAuditLog(folder.path)
+    expect([firstAt, lastAt]).toEqual([new Date(0).toISOString(), new Date(0).toISOString()])
+    expect(await verifyAuditLog(folder.path, { head: { hash } })).toMatchObject({ ok: true })
+    await folder.setLines((await folder.lines()).slice(0, 3))
+    const cut = await verifyAuditLog(folder.path, { head: { hash } })
+    expect(cut).toMatchObject({ ok: false, records: 3, broken: { kind: "truncation", seq: 4 } })
+    expect(cut.broken?.isTorn).toBeUndefined()
+    await appendFile(folder.path, "{")
+    expect((await verifyAuditLog(folder.path)).broken).toMatchObject({ kind: "truncation", isTorn: true })
   })
 
   it("sees a log that was written anew by a head, or by a key", async () => {

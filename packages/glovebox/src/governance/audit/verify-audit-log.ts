@@ -1,19 +1,22 @@
 import { z } from "zod"
 import { readOptions } from "../../core/read-options.ts"
-import { auditFiles } from "./audit-files.ts"
 import { type AuditHead, type AuditPosition, readHead } from "./audit-head.ts"
 import { type AuditBreak, breakAt } from "./audit-break.ts"
 import { CheckpointCheck } from "./checkpoint-check.ts"
 import { diagnose } from "./diagnose.ts"
 import { LineFeed, type ReadLine } from "./line-feed.ts"
-import { NO_HASH } from "./record-line.ts"
+import { CHECKPOINT_KIND } from "./own-records.ts"
+import { type AuditRecord, NO_HASH } from "./record-line.ts"
 import { type AuditKey, SignatureCheck, headText } from "./signature.ts"
+
+/** A record that must be there; without a number, anywhere. */
+export type ExpectedHead = Pick<AuditPosition, "hash"> & { readonly seq?: number | undefined }
 
 export interface VerifyAuditLogOptions {
   /** Checkpoints, and the head, must be signed by it. */
   readonly publicKey?: AuditKey | undefined
   /** How far the log had come, as somebody kept it elsewhere; false looks at none. @default the head beside the log */
-  readonly head?: AuditPosition | false | undefined
+  readonly head?: ExpectedHead | false | undefined
   /** The last record before these files, where older ones were removed on purpose. */
   readonly after?: AuditPosition | undefined
   readonly signal?: AbortSignal | undefined
@@ -25,20 +28,27 @@ export interface AuditVerification {
   readonly records: number
   /** The last of them; undefined when there is none. */
   readonly head: AuditPosition | undefined
+  /** The wall time of the first of them. */
+  readonly firstAt: string | undefined
+  /** The wall time of the last of them. */
+  readonly lastAt: string | undefined
+  /** How many checkpoints among them have a signature; only a key tells whether it is right. */
+  readonly signatures: number
   /** All up to this record was signed; 0 without a key. */
   readonly signedThrough: number
   /** The head that was looked at: records up to it cannot have been cut off unseen. */
-  readonly expected: AuditPosition | undefined
+  readonly expected: ExpectedHead | undefined
   readonly files: readonly string[]
   /** The first thing that is not right. */
   readonly broken?: AuditBreak | undefined
 }
 
-const position = z.object({ seq: z.number().int().min(0), hash: z.string().regex(/^[0-9a-f]{64}$/) })
+const seq = z.number().int().min(0)
+const hash = z.string().regex(/^[0-9a-f]{64}$/)
 const schema = z.strictObject({
   publicKey: z.custom<AuditKey>().optional(),
-  head: z.union([position, z.literal(false)]).optional(),
-  after: position.optional(),
+  head: z.union([z.object({ seq: seq.optional(), hash }), z.literal(false)]).optional(),
+  after: z.object({ seq, hash }).optional(),
   signal: z.instanceof(AbortSignal).optional(),
 })
 
@@ -53,30 +63,37 @@ export async function verifyAuditLog(
   // The head first: a log that is being written only grows.
   const kept = typeof log === "string" && settings.head === undefined ? await readHead(log) : undefined
   const expected = settings.head === false ? undefined : (settings.head ?? kept)
-  const files = typeof log === "string" ? await auditFiles(log) : [...log]
-
   const walk = new Walk(after, expected, new CheckpointCheck(signatures, after.seq))
-  await using feed = new LineFeed(files, signal)
-  const broken = (await walk.run(feed)) ?? badHead(kept, signatures) ?? walk.atEnd(files.at(-1))
+  await using feed = new LineFeed(log, signal)
+  const broken = (await walk.run(feed)) ?? badHead(kept, signatures) ?? walk.atEnd(feed.files.at(-1))
   return {
     ok: broken === undefined,
     records: walk.last.seq - after.seq,
     head: walk.last.seq === 0 ? undefined : { seq: walk.last.seq, hash: walk.last.hash },
+    firstAt: walk.firstAt,
+    lastAt: walk.lastAt,
+    signatures: walk.signatures,
     signedThrough: walk.signedThrough,
     expected: expected && { seq: expected.seq, hash: expected.hash },
-    files,
+    files: feed.files,
     broken,
   }
 }
 
 class Walk {
-  readonly #expected: AuditPosition | undefined
+  readonly #expected: ExpectedHead | undefined
   readonly #checkpoints: CheckpointCheck
   #previous: ReadLine | undefined
+  #hasExpected: boolean
   last: AuditPosition
+  firstAt: string | undefined
+  lastAt: string | undefined
+  #beforeLastAt: string | undefined
+  signatures = 0
 
-  constructor(after: AuditPosition, expected: AuditPosition | undefined, checkpoints: CheckpointCheck) {
+  constructor(after: AuditPosition, expected: ExpectedHead | undefined, checkpoints: CheckpointCheck) {
     this.last = after
+    this.#hasExpected = expected?.hash === after.hash
     this.#expected = expected
     this.#checkpoints = checkpoints
   }
@@ -93,6 +110,8 @@ class Walk {
         // A forged record is found by the one after it: it does not count.
         if (found.seq === this.last.seq && this.#previous?.record) {
           this.last = { seq: this.last.seq - 1, hash: this.#previous.record.prev }
+          this.lastAt = this.#beforeLastAt
+          if (this.lastAt === undefined) this.firstAt = undefined
         }
         return found
       }
@@ -100,6 +119,7 @@ class Walk {
       if (broken) return broken
       this.last = record
       this.#previous = line
+      this.#note(record)
     }
     return undefined
   }
@@ -108,16 +128,32 @@ class Walk {
   atEnd(file: string | undefined): AuditBreak | undefined {
     const { seq } = this.last
     const where = { file: file ?? "", line: (this.#previous?.number ?? 0) + 1 }
-    if (this.#expected && seq < this.#expected.seq) {
-      const message = `The log ends with record ${seq}, but had come to record ${this.#expected.seq}.`
-      return { kind: "truncation", seq: seq + 1, ...where, message }
-    }
+    const message = this.#missing(seq)
+    if (message !== undefined) return { kind: "truncation", seq: seq + 1, ...where, message }
     return this.#checkpoints.atEnd(seq, where)
+  }
+
+  #note({ at, hash, kind, data }: AuditRecord): void {
+    this.firstAt ??= at
+    this.#beforeLastAt = this.lastAt
+    this.lastAt = at
+    if (hash === this.#expected?.hash) this.#hasExpected = true
+    if (kind === CHECKPOINT_KIND && data["signature"] !== undefined) this.signatures += 1
+  }
+
+  #missing(last: number): string | undefined {
+    if (!this.#expected || this.#hasExpected) return undefined
+    const { seq } = this.#expected
+    if (seq === undefined) {
+      return `No record has the hash of the head: the log was cut before it, or written anew.`
+    }
+    return seq > last ? `The log ends with record ${last}, but had come to record ${seq}.` : undefined
   }
 
   #beyondHead(line: ReadLine): AuditBreak | undefined {
     const { record } = line
-    if (record?.seq !== this.#expected?.seq || record?.hash === this.#expected?.hash) return undefined
+    if (this.#expected?.seq === undefined) return undefined
+    if (record?.seq !== this.#expected.seq || record?.hash === this.#expected.hash) return undefined
     return breakAt(line, "edit", `Record ${record?.seq} is another one than the head of the log says.`)
   }
 }

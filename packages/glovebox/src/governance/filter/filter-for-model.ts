@@ -15,11 +15,16 @@ function filterOne(message: LLMMessage, field: string, rules: ModelTextRules): L
   if (message.type === "FunctionExecutionResultMessage") {
     return { ...message, content: message.content.map((result) => filterResult(result, field, rules)) }
   }
-  if (typeof message.content === "string") return { ...message, content: rules.apply(message.content, field) }
   if (message.type === "UserMessage") {
-    const parts = message.content.map((part) => (typeof part === "string" ? rules.apply(part, field) : part))
-    return { ...message, content: parts }
+    const { content, untrusted } = message
+    const clean = (text: string): string => {
+      const applied = rules.apply(text, field)
+      return untrusted === undefined ? applied : rules.mark(applied, untrusted)
+    }
+    if (typeof content === "string") return { ...message, content: clean(content) }
+    return { ...message, content: content.map((part) => (typeof part === "string" ? clean(part) : part)) }
   }
+  if (typeof message.content === "string") return { ...message, content: rules.apply(message.content, field) }
   // A call is told of or blocked, and stays as the model wrote it: its arguments must remain JSON.
   for (const call of message.content) rules.apply(call.arguments, field)
   return message

@@ -32,7 +32,8 @@ function url(value: string): string[] {
 function binary(value: string): string[] {
   const bytes = Buffer.from(value, "utf8")
   const hex = bytes.toString("hex")
-  const whole = [bytes.toString("base64"), bytes.toString("base64url")]
+  // The last for whoever reads output byte by byte.
+  const whole = [bytes.toString("base64"), bytes.toString("base64url"), bytes.toString("latin1")]
   // Inside more text, such as "user:password", the value begins at any of three places of a group.
   const inside = [0, 1, 2].flatMap((shift) => {
     const text = Buffer.concat([Buffer.alloc(shift), bytes])

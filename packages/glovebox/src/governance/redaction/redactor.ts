@@ -31,6 +31,7 @@ export class Redactor {
   readonly #placeholders: Placeholders
   readonly #values = new KnownValues()
   readonly #scanners: readonly Scanner[]
+  #generation = 0
 
   constructor(options: RedactorOptions = {}) {
     const { patterns, values, environment, variables, replacement } = readOptions(
@@ -85,6 +86,11 @@ export class Redactor {
     return { dispose, [Symbol.dispose]: dispose }
   }
 
+  /** Grows whenever another value becomes a secret: what was clean before may not be now. */
+  get generation(): number {
+    return this.#generation
+  }
+
   /** The text without its secrets. */
   text(text: string): string {
     // Most texts have none, and an audit log has many texts.
@@ -133,6 +139,7 @@ export class Redactor {
     const shown = this.#placeholders.of(name)
     const kind = shown.includes(value) || this.#values.anyIn(shown) ? DEFAULT_KIND : name
     this.#placeholders.add(kind)
+    this.#generation += 1
     return this.#values.add(value, kind)
   }
 

@@ -51,6 +51,13 @@ describe.each(stores)("ChatCompletionCache with a store on %s", (_name, makeStor
     })
   })
 
+  it("does not ask again because of where words come from, which no model is told", async () => {
+    const cache = new ChatCompletionCache(numbered(), { store: makeStore() })
+    await cache.create(ask("x"))
+    const printed = ask("x").map((message) => ({ ...message, untrusted: "code-execution" }))
+    expect(await cache.create(printed)).toMatchObject({ cached: true })
+  })
+
   it("knows an answer of a stream for a call, and the other way round", async () => {
     const cache = new ChatCompletionCache(numbered(), { store: makeStore() })
     const items = async (text: string): Promise<unknown[]> => {

@@ -5,7 +5,10 @@ import { formatIssues } from "../../internal/format-issues.ts"
 import { SandboxPolicy } from "../../policy/index.ts"
 import { choicesConfigShape, choicesFromConfig, choicesToConfig } from "../choices-config.ts"
 import { type Tool, type ToolOptions, type ToolResult, imageContent, textContent, tool } from "../index.ts"
+import { errorResult } from "../tool-result.ts"
+import { denialOf } from "./denial-of.ts"
 import { describeCodeResult } from "./describe-code-result.ts"
+import { GovernedExecutors } from "./governed-executors.ts"
 import { imagesOf } from "./images-of.ts"
 
 type OfTool = Pick<ToolOptions<typeof codeSchema>, "approval" | "risk" | "errors">
@@ -106,6 +109,7 @@ function makeTool({
     "policy" in executor && executor.policy instanceof SandboxPolicy
       ? executor.policy.fields.limits
       : undefined
+  const behind = new GovernedExecutors(executor)
   return tool({
     name,
     description,
@@ -113,13 +117,19 @@ function makeTool({
     approval,
     risk,
     errors,
-    async *execute(args, { signal }) {
+    async *execute(args, { signal, governor }) {
       let result: CodeResult | undefined
       const block = { code: args.code, language: args.language ?? first }
-      for await (const event of executor.stream([block], { signal })) {
-        if (event.type === "stdout" || event.type === "stderr") {
-          if (event.text !== "") yield event.text
-        } else if (event.type === "finished") ({ result } = event)
+      try {
+        for await (const event of behind.of(governor).stream([block], { signal })) {
+          if (event.type === "stdout" || event.type === "stderr") {
+            if (event.text !== "") yield event.text
+          } else if (event.type === "finished") ({ result } = event)
+        }
+      } catch (error) {
+        const denial = denialOf(error)
+        if (denial === undefined) throw error
+        return errorResult(name, denial)
       }
       if (!result) throw new GloveboxError("SANDBOX_LOST", "The run ended without a result.")
       return {

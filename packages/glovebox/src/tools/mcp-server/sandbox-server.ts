@@ -25,6 +25,9 @@ export interface SandboxServerOptions {
   readonly hasNetwork?: boolean | undefined
 }
 
+const CLIENT_INFO = "io.modelcontextprotocol/clientInfo"
+const introduction = z.object({ [CLIENT_INFO]: z.object({ name: z.string() }) })
+
 const path = z.string().describe("Relative to the working directory, such as data/input.csv")
 
 export async function loadServerPackage(): Promise<typeof ServerPackage> {
@@ -45,14 +48,16 @@ export async function makeSandboxServer(
     { name: "glovebox", title: "Glovebox sandbox", version: options.version },
     { capabilities: { tools: {} }, instructions: options.about },
   )
-  addRunTools(server, session, options)
-  addFileTools(server, session)
+  const answer = answerer(server, session)
+  addRunTools(server, session, answer, options)
+  addFileTools(server, session, answer)
   return server
 }
 
 function addRunTools(
   server: McpServer,
   session: SandboxSession,
+  answer: Answer,
   { languages, hasShell, lasting, hasNetwork = false }: SandboxServerOptions,
 ): void {
   const [first] = languages
@@ -69,7 +74,8 @@ function addRunTools(
       }),
       annotations,
     },
-    async ({ code, language }, context) => answer(session, () => run(session, { code, language }, context)),
+    async (args, context) =>
+      answer("run_code", args, context, (signal) => run(session, args, { signal, context })),
   )
   if (!hasShell) return
   server.registerTool(
@@ -81,15 +87,17 @@ function addRunTools(
       inputSchema: z.strictObject({ command: z.string().min(1) }),
       annotations,
     },
-    async ({ command }, context) =>
-      answer(session, () => run(session, { code: command, language: "sh" }, context)),
+    async (args, context) =>
+      answer("run_shell", args, context, (signal) =>
+        run(session, { code: args.command, language: "sh" }, { signal, context }),
+      ),
   )
 }
 
 async function run(
   session: SandboxSession,
   block: CodeBlock,
-  { mcpReq }: ServerContext,
+  { signal, context: { mcpReq } }: { readonly signal: AbortSignal; readonly context: ServerContext },
 ): Promise<CallToolResult> {
   const progressToken = mcpReq._meta?.progressToken
   let progress = 0
@@ -99,7 +107,7 @@ async function run(
     await mcpReq.notify({ method: "notifications/progress", params: { progressToken, progress, message } })
   })
   try {
-    const { result, policy } = await session.run(block, { signal: mcpReq.signal, onOutput: live.push })
+    const { result, policy } = await session.run(block, { signal, onOutput: live.push })
     return {
       content: [
         outputText(describeCodeResult(result, policy.fields.limits)),
@@ -112,7 +120,7 @@ async function run(
   }
 }
 
-function addFileTools(server: McpServer, session: SandboxSession): void {
+function addFileTools(server: McpServer, session: SandboxSession, answer: Answer): void {
   const readOnly = { readOnlyHint: true, openWorldHint: false }
   server.registerTool(
     "list_files",
@@ -122,8 +130,8 @@ function addFileTools(server: McpServer, session: SandboxSession): void {
       inputSchema: z.strictObject({}),
       annotations: readOnly,
     },
-    async (_args, { mcpReq: { signal } }) =>
-      answer(session, async () => {
+    async (args, context) =>
+      answer("list_files", args, context, async (signal) => {
         const { files, more } = await session.withFiles(signal, (all) => all.list())
         const lines = files.map(({ path: name, size }) => `${name}\t${size}`)
         if (lines.length === 0) lines.push("There are no files.")
@@ -142,8 +150,9 @@ function addFileTools(server: McpServer, session: SandboxSession): void {
       }),
       annotations: readOnly,
     },
-    async ({ path: name, offset, limit }, { mcpReq: { signal } }) =>
-      answer(session, async () => {
+    async (args, context) =>
+      answer("read_file", args, context, async (signal) => {
+        const { path: name, offset, limit } = args
         const content = await session.withFiles(signal, (files) => files.read(name))
         return { content: [text(linesOf(name, content, offset, limit))] }
       }),
@@ -160,8 +169,9 @@ function addFileTools(server: McpServer, session: SandboxSession): void {
       }),
       annotations: { destructiveHint: true, idempotentHint: true, openWorldHint: false },
     },
-    async ({ path: name, content, encoding }, { mcpReq: { signal } }) =>
-      answer(session, async () => {
+    async (args, context) =>
+      answer("write_file", args, context, async (signal) => {
+        const { path: name, content, encoding } = args
         const bytes = encoding === "utf8" ? Buffer.from(content) : fromBase64(content)
         const written = await session.withFiles(signal, (files) => files.write(name, bytes))
         return { content: [text(`${written} is written: ${bytes.length} bytes.`)] }
@@ -176,22 +186,49 @@ function addFileTools(server: McpServer, session: SandboxSession): void {
       inputSchema: z.strictObject({ path }),
       annotations: readOnly,
     },
-    async ({ path: name }, { mcpReq: { signal } }) =>
-      answer(session, async () => {
+    async (args, context) =>
+      answer("get_artifact", args, context, async (signal) => {
+        const { path: name } = args
         const content = await session.withFiles(signal, (files) => files.read(name))
         return { content: [artifact(name, content)] }
       }),
   )
 }
 
+type Answer = (
+  tool: string,
+  args: object,
+  context: ServerContext,
+  work: (signal: AbortSignal) => Promise<CallToolResult>,
+) => Promise<CallToolResult>
+
+function answerer(server: McpServer, session: SandboxSession): Answer {
+  return async (tool, args, context, work) => {
+    const { signal } = context.mcpReq
+    const call = { tool, arguments: args, signal, caller: callerOf(server, context) }
+    return inWords(async () =>
+      session.call(call, async (until) => {
+        const result = await inWords(async () => work(until))
+        const notice = session.takeNotice()
+        return notice === undefined ? result : { ...result, content: [text(notice), ...result.content] }
+      }),
+    )
+  }
+}
+
 // What goes wrong is for the model to read; only an end by the caller is none of its business.
-async function answer(session: SandboxSession, work: () => Promise<CallToolResult>): Promise<CallToolResult> {
-  const result = await work().catch((error: unknown): CallToolResult => {
+async function inWords(work: () => Promise<CallToolResult>): Promise<CallToolResult> {
+  return work().catch((error: unknown): CallToolResult => {
     if (!GloveboxError.is(error)) throw error
     return { content: [text(errorMessage(error))], isError: true }
   })
-  const notice = session.takeNotice()
-  return notice === undefined ? result : { ...result, content: [text(notice), ...result.content] }
+}
+
+// By newer revisions of the protocol each request says it, by those with sessions the first one.
+function callerOf({ server }: McpServer, { mcpReq: { envelope } }: ServerContext): string | undefined {
+  const { data } = introduction.safeParse(envelope)
+  // oxlint-disable-next-line typescript/no-deprecated -- only for those that say it once
+  return data?.[CLIENT_INFO].name ?? server.getClientVersion()?.name
 }
 
 function fromBase64(content: string): Buffer {

@@ -1,6 +1,8 @@
+import { randomUUID } from "node:crypto"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import type { CallToolResult } from "@modelcontextprotocol/server"
 import { GloveboxError } from "../../core/index.ts"
 import type { CodeBlock, CodeExecutor, CodeResult, OutputEvent } from "../../executors/index.ts"
 import { abortable } from "../../internal/abortable.ts"
@@ -10,9 +12,35 @@ import { WorkspaceFiles } from "./workspace-files.ts"
 /** An executor whose policy is known. */
 export type SessionExecutor = CodeExecutor & { readonly policy: SandboxPolicy }
 
+/** What a call comes to. */
+export type SessionResult = CallToolResult
+
+export interface SessionInfo {
+  /** Of this session alone; its caller does not know it. */
+  readonly id: string
+  /** As the caller names itself, which proves nothing. */
+  readonly caller: string | undefined
+}
+
+export interface SessionCall {
+  readonly session: SessionInfo
+  readonly tool: string
+  readonly arguments: unknown
+  readonly signal: AbortSignal
+}
+
 export interface SandboxSessionOptions {
   /** Makes the executor of a session, whose files are in this folder. */
-  readonly openExecutor: (at: { readonly workDir: string }) => Promise<SessionExecutor>
+  readonly openExecutor: (at: {
+    readonly workDir: string
+    readonly session: SessionInfo
+  }) => Promise<SessionExecutor>
+  /** Stands around each call of a tool: what it gives is what the caller gets. @default the call alone */
+  readonly onCall?:
+    | ((call: SessionCall, work: () => Promise<SessionResult>) => Promise<SessionResult>)
+    | undefined
+  /** Told of the end of a session that was called, when nothing of it runs any more. */
+  readonly onEnd?: ((session: SessionInfo) => Promise<void>) | undefined
   /** A folder that outlives the session, and that all sessions share. @default one of its own, removed at its end */
   readonly workDir?: string | undefined
   /** After how long without a call a session ends; Infinity for never. @default 1800000 */
@@ -31,10 +59,15 @@ const DEFAULT_IDLE_MS = 30 * 60_000
 export class SandboxSession implements AsyncDisposable {
   readonly #options: SandboxSessionOptions
   readonly #idleMs: number
+  readonly #id = randomUUID()
+  readonly #ended = new AbortController()
+  readonly #running = new Set<Promise<unknown>>()
+  #caller: string | undefined
+  #wasCalled = false
+  #ending: Promise<void> | undefined
   #open: Promise<Open> | undefined
   #calls = 0
   #timer: NodeJS.Timeout | undefined
-  #isEnded = false
   #hasExpired = false
   #closing = Promise.resolve()
 
@@ -46,6 +79,33 @@ export class SandboxSession implements AsyncDisposable {
   /** Whether a call is on. */
   get isBusy(): boolean {
     return this.#calls > 0
+  }
+
+  get #info(): SessionInfo {
+    return { id: this.#id, caller: this.#caller }
+  }
+
+  /** A call of a tool, which ends with the session at the latest. */
+  async call(
+    {
+      caller,
+      signal: given,
+      ...call
+    }: Omit<SessionCall, "session"> & { readonly caller: string | undefined },
+    work: (signal: AbortSignal) => Promise<SessionResult>,
+  ): Promise<SessionResult> {
+    const signal = AbortSignal.any([given, this.#ended.signal])
+    signal.throwIfAborted()
+    this.#caller ??= caller
+    this.#wasCalled = true
+    const { onCall = async (_, alone) => alone() } = this.#options
+    const running = onCall({ ...call, session: this.#info, signal }, async () => work(signal))
+    this.#running.add(running)
+    try {
+      return await running
+    } finally {
+      this.#running.delete(running)
+    }
   }
 
   /** Runs code; what it prints is told while it runs. */
@@ -72,8 +132,15 @@ export class SandboxSession implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#isEnded = true
+    this.#ending ??= this.#end()
+    await this.#ending
+  }
+
+  async #end(): Promise<void> {
+    this.#ended.abort(ended())
     await this.#close()
+    await Promise.allSettled(this.#running)
+    if (this.#wasCalled) await this.#options.onEnd?.(this.#info)
   }
 
   async #use<T>(signal: AbortSignal, use: (open: Open) => Promise<T>): Promise<T> {
@@ -83,7 +150,7 @@ export class SandboxSession implements AsyncDisposable {
     try {
       // The folder of the one before is removed first.
       await abortable(this.#closing, signal)
-      if (this.#isEnded) throw new GloveboxError("EXECUTOR_STOPPED", "The session has ended.")
+      if (this.#ended.signal.aborted) throw ended()
       this.#open ??= this.#make().catch((error: unknown) => {
         this.#open = undefined
         throw error
@@ -96,7 +163,7 @@ export class SandboxSession implements AsyncDisposable {
   }
 
   #watch(): void {
-    if (this.#calls > 0 || this.#isEnded || !this.#open || !Number.isFinite(this.#idleMs)) return
+    if (this.#calls > 0 || this.#ended.signal.aborted || !this.#open || !Number.isFinite(this.#idleMs)) return
     this.#timer = setTimeout(() => {
       this.#hasExpired = true
       void this.#close()
@@ -111,7 +178,7 @@ export class SandboxSession implements AsyncDisposable {
       if (workDir === undefined) await rm(folder, { recursive: true, force: true })
     }
     try {
-      const executor = await openExecutor({ workDir: folder })
+      const executor = await openExecutor({ workDir: folder, session: this.#info })
       const close = async (): Promise<void> => {
         try {
           await executor.stop()
@@ -139,4 +206,8 @@ export class SandboxSession implements AsyncDisposable {
     })()
     await this.#closing
   }
+}
+
+function ended(): GloveboxError {
+  return new GloveboxError("EXECUTOR_STOPPED", "The session has ended.")
 }

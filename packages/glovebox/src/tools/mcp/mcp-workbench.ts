@@ -13,7 +13,7 @@ import type {
   ToolStreamItem,
   Workbench,
 } from "../index.ts"
-import { streamTool } from "../stream-tool.ts"
+import { authorizeTool, streamTool } from "../stream-tool.ts"
 import { TOOL_NAME } from "../tool-definition.ts"
 import { checkOverrides, overrideTools, unknownToolText } from "../tool-overrides.ts"
 import { errorResult } from "../tool-result.ts"
@@ -120,6 +120,9 @@ export class McpWorkbench implements Workbench, Component {
   ): AsyncGenerator<ToolStreamItem, ToolResult, undefined> {
     // A stop ends the call as its own signal does.
     const ended = signal ? AbortSignal.any([signal, this.#ended.signal]) : this.#ended.signal
+    ended.throwIfAborted()
+    // Before its server is started.
+    await authorizeTool(name, ended)
     const found = await this.#find(name, ended)
     if ("result" in found) {
       yield found.result
@@ -140,6 +143,7 @@ export class McpWorkbench implements Workbench, Component {
       },
       args,
       { signal: ended, callId, approve },
+      true,
     )
   }
 

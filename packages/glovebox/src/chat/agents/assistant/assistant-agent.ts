@@ -8,7 +8,7 @@ import {
 } from "../../../core/index.ts"
 import type { ChatCompletionContext } from "../../../memory/index.ts"
 import { type ChatItem, type ChatMessage, isChunk, toModelMessage } from "../../messages/index.ts"
-import { response } from "../../task/index.ts"
+import { SuspendedError, response } from "../../task/index.ts"
 import { BaseChatAgent } from "../base-chat-agent.ts"
 import type { TurnOptions, TurnStream } from "../chat-agent.ts"
 import {
@@ -21,6 +21,7 @@ import type { AssistantAgentOptions } from "./assistant-options.ts"
 import { type LastTurn, loadAssistantState, saveAssistantState } from "./assistant-state.ts"
 import { type Answer, AssistantTurn } from "./assistant-turn.ts"
 import { type AssistantSettings, readAssistantOptions } from "./read-assistant-options.ts"
+import { type HeldTurn, withLater } from "./suspended-turn.ts"
 import { TurnClock } from "./turn-clock.ts"
 
 /**
@@ -49,6 +50,8 @@ export class AssistantAgent extends BaseChatAgent implements Component {
   })
 
   readonly #settings: AssistantSettings
+  /** The turn that waits for approvals. */
+  readonly #held: HeldTurn = { turn: undefined }
   #lastTurn: LastTurn = { messages: new Set(), isOver: true }
   #isBusy = false
   #owned: readonly AsyncDisposable[] = []
@@ -77,18 +80,22 @@ export class AssistantAgent extends BaseChatAgent implements Component {
     const { signal, isRetry = false } = options
     signal.throwIfAborted()
     this.#begin()
-    const { name, turnTimeout } = this.#settings
+    const { name, turnTimeout, governor } = this.#settings
     const clock = new TurnClock(name, turnTimeout, signal)
-    const turn = new AssistantTurn(this.#settings, clock).run()
+    let turn: ReturnType<AssistantTurn["run"]> | undefined
     const inner: ChatItem[] = []
     let isOver = false
     try {
       await this.#take(messages, isRetry)
+      const plain = new AssistantTurn(this.#settings, clock, this.#held).run()
+      turn = governor?.turn(plain) ?? plain
       let answer: Answer | undefined
       while (!answer) {
         const next = await turn.next()
-        if (next.done === true) answer = next.value
-        else {
+        if (next.done === true) {
+          if ("pending" in next.value) throw new SuspendedError(name, next.value.pending)
+          answer = next.value
+        } else {
           if (!isChunk(next.value)) inner.push(next.value)
           yield next.value
         }
@@ -106,7 +113,7 @@ export class AssistantAgent extends BaseChatAgent implements Component {
       if (!isOver) {
         // First what waits, then the turn, which writes down what was not done.
         clock.leave()
-        await turn.return(undefined as never)
+        await turn?.return(undefined as never)
         this.#isBusy = false
       }
     }
@@ -117,19 +124,22 @@ export class AssistantAgent extends BaseChatAgent implements Component {
     try {
       await this.#settings.modelContext.clear()
       this.#lastTurn = { messages: new Set(), isOver: true }
+      this.#held.turn = undefined
     } finally {
       this.#isBusy = false
     }
   }
 
   override async saveState(): Promise<JsonObject> {
-    return saveAssistantState(this.#settings, this.#lastTurn)
+    return saveAssistantState(this.#settings, this.#lastTurn, this.#held.turn)
   }
 
   override async loadState(state: JsonObject): Promise<void> {
     this.#begin()
     try {
-      this.#lastTurn = await loadAssistantState(this.#settings, state)
+      const { lastTurn, suspended } = await loadAssistantState(this.#settings, state)
+      this.#lastTurn = lastTurn
+      this.#held.turn = suspended
     } finally {
       this.#isBusy = false
     }
@@ -156,7 +166,10 @@ export class AssistantAgent extends BaseChatAgent implements Component {
     for (const message of messages) {
       if (taken.has(message.id)) continue
       const before = message.type === "HandoffMessage" ? message.context : []
-      for (const each of [...before, toModelMessage(message)]) await modelContext.addMessage(each)
+      const said = [...before, toModelMessage(message)]
+      // A call and its results stand together, so nothing comes between them while they wait.
+      if (this.#held.turn) this.#held.turn = withLater(this.#held.turn, said)
+      else for (const each of said) await modelContext.addMessage(each)
       taken.add(message.id)
     }
   }

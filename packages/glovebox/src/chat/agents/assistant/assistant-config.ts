@@ -90,6 +90,12 @@ export function optionsFromConfig(config: AssistantConfig, loader: ComponentLoad
 /** The configuration of an agent; COMPONENT_INVALID names the option that cannot be written down. */
 export function configFromSettings(settings: AssistantSettings): AssistantConfig {
   const { name, tools, workbenches, memory, modelContext, toolCallSummaryFormat, output } = settings
+  if (settings.governor) {
+    throw new GloveboxError(
+      "COMPONENT_INVALID",
+      `governance of ${name} has a log and people to ask, which data cannot hold, and without it nobody would be asked. Make such an agent in the program.`,
+    )
+  }
   if (settings.approve) throw notData(name, "approve")
   if (typeof toolCallSummaryFormat !== "string") throw notData(name, "toolCallSummaryFormat")
   return {

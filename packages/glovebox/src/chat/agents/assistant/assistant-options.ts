@@ -1,3 +1,4 @@
+import type { Governance } from "../../../governance/index.ts"
 import type { ChatCompletionContext, Memory } from "../../../memory/index.ts"
 import type {
   ChatCompletionClient,
@@ -54,7 +55,12 @@ export interface AssistantAgentOptions {
   readonly turnTimeout?: string | number | undefined
   /** Whether the calls of a round run at the same time. @default true */
   readonly parallelToolCalls?: boolean | undefined
-  /** Asked for calls that need an approval, of workbenches too. */
+  /**
+   * What it is bound by: its tools and its model are behind it, and it is asked for approvals. Whoever made it closes it.
+   * @default nothing
+   */
+  readonly governance?: Governance | undefined
+  /** Asked for calls that need an approval, of workbenches too. @default the gate of governance, else nobody */
   readonly approve?: Approve | undefined
   /** A line of a summary: {toolName}, {arguments}, {result} and {isError}, or a function. @default "{result}" */
   readonly toolCallSummaryFormat?: string | SummarizeCall | undefined

@@ -2,6 +2,12 @@ import { z } from "zod"
 import { GloveboxError, type JsonObject } from "../../../core/index.ts"
 import { formatIssues } from "../../../internal/format-issues.ts"
 import type { AssistantSettings } from "./read-assistant-options.ts"
+import {
+  type SuspendedTurn,
+  readSuspendedTurn,
+  suspendedTurnSchema,
+  writeSuspendedTurn,
+} from "./suspended-turn.ts"
 
 const state = z.record(z.string(), z.json())
 
@@ -11,6 +17,8 @@ const schema = z.strictObject({
   /** The conversation. */
   llmContext: state,
   lastTurn: z.strictObject({ messages: z.array(z.string()), isOver: z.boolean() }),
+  /** Where it waits for approvals. */
+  suspended: suspendedTurnSchema.optional(),
   /** What the tools keep, and the workbenches in their order. */
   tools: state,
   workbenches: z.array(state),
@@ -27,6 +35,7 @@ export interface LastTurn {
 export async function saveAssistantState(
   { modelContext, toolbox, workbenches }: AssistantSettings,
   { messages, isOver }: LastTurn,
+  suspended: SuspendedTurn | undefined,
 ): Promise<JsonObject> {
   const states: JsonObject[] = []
   for (const workbench of workbenches) states.push(await workbench.saveState())
@@ -35,16 +44,17 @@ export async function saveAssistantState(
     version: 1,
     llmContext: await modelContext.saveState(),
     lastTurn: { messages: [...messages], isOver },
+    ...(suspended && { suspended: writeSuspendedTurn(suspended) }),
     tools: await toolbox.saveState(),
     workbenches: states,
   }
 }
 
-/** Restores it, and gives the turn that was the last. */
+/** Restores it, and gives the turn that was the last, and where it waits. */
 export async function loadAssistantState(
   { name, modelContext, toolbox, workbenches }: AssistantSettings,
   saved: JsonObject,
-): Promise<LastTurn> {
+): Promise<{ readonly lastTurn: LastTurn; readonly suspended: SuspendedTurn | undefined }> {
   const { data, error } = schema.safeParse(saved)
   if (error) throw invalid(`This is no state of ${name}, an AssistantAgent: ${formatIssues(error.issues)}`)
   if (data.workbenches.length !== workbenches.length) {
@@ -52,13 +62,14 @@ export async function loadAssistantState(
       `The state is of an agent with ${data.workbenches.length} workbenches; ${name} has ${workbenches.length}.`,
     )
   }
+  const suspended = data.suspended && readSuspendedTurn(data.suspended)
   await toolbox.loadState(data.tools)
   for (const [index, workbench] of workbenches.entries()) {
     await workbench.loadState(data.workbenches[index] ?? {})
   }
   await modelContext.loadState(data.llmContext)
   const { messages, isOver } = data.lastTurn
-  return { messages: new Set(messages), isOver }
+  return { lastTurn: { messages: new Set(messages), isOver }, suspended }
 }
 
 function invalid(message: string): GloveboxError {

@@ -7,6 +7,7 @@ import {
   type ChatMessage,
   StructuredMessage,
   TextMessage,
+  ToolCallRequestEvent,
   ToolCallSummaryMessage,
 } from "../../messages/index.ts"
 import type { Response } from "../../task/index.ts"
@@ -14,7 +15,8 @@ import { type CallRecord, summarizeCalls } from "./call-record.ts"
 import { ModelTalk, type Said } from "./model-talk.ts"
 import type { OutputReader } from "./output-reader.ts"
 import type { AssistantSettings } from "./read-assistant-options.ts"
-import { type RoundContext, runRound } from "./tool-round.ts"
+import type { HeldTurn, SuspendedTurn } from "./suspended-turn.ts"
+import { type Round, type RoundContext, beginRound, runRound } from "./tool-round.ts"
 import { type Cap, TurnBudget } from "./turn-budget.ts"
 import type { TurnClock } from "./turn-clock.ts"
 
@@ -23,22 +25,30 @@ const CUT_OFF: readonly FinishReason[] = ["length", "content_filter"]
 /** What a turn comes to. */
 export type Answer = Pick<Response, "chatMessage" | "stopKind" | "stopReason">
 
+/** The ids of the requests for approvals that a turn waits for. */
+export interface Suspension {
+  readonly pending: readonly string[]
+}
+
 /** One turn: the model is asked, and does with tools what it wants, until it answers or a cap is reached. */
 export class AssistantTurn {
   readonly #settings: AssistantSettings
   readonly #clock: TurnClock
   readonly #budget: TurnBudget
   readonly #talk: ModelTalk
-  readonly #records: CallRecord[] = []
+  readonly #held: HeldTurn
+  readonly #records: CallRecord[]
 
-  constructor(settings: AssistantSettings, clock: TurnClock) {
+  constructor(settings: AssistantSettings, clock: TurnClock, held: HeldTurn) {
     this.#settings = settings
     this.#clock = clock
-    this.#budget = new TurnBudget(settings)
+    this.#held = held
+    this.#budget = new TurnBudget(settings, held.turn?.used)
     this.#talk = new ModelTalk(settings, this.#budget, clock.modelSignal)
+    this.#records = [...(held.turn?.records ?? [])]
   }
 
-  async *run(): AsyncGenerator<ChatItem, Answer, undefined> {
+  async *run(): AsyncGenerator<ChatItem, Answer | Suspension, undefined> {
     const context: RoundContext = {
       settings: this.#settings,
       clock: this.#clock,
@@ -47,11 +57,26 @@ export class AssistantTurn {
       records: this.#records,
     }
     try {
+      let round = this.#held.turn && (await this.#goOn(this.#held.turn))
       for (;;) {
-        const said = yield* this.#talk.ask()
-        const { content } = said.result
-        if (typeof content === "string") return { chatMessage: yield* this.#answer(said, content) }
-        const { handoff, cap } = yield* runRound({ ...said, calls: content }, context)
+        if (!round) {
+          const said = yield* this.#talk.ask()
+          const { content } = said.result
+          if (typeof content === "string") return { chatMessage: yield* this.#answer(said, content) }
+          const { name: source } = this.#settings
+          round = beginRound(assistantMessage(said.result, source), content, context)
+          yield ToolCallRequestEvent({
+            content: round.calls,
+            source,
+            modelsUsage: this.#talk.claimUsage(),
+          })
+        }
+        const { handoff, cap, pending } = yield* runRound(round, context)
+        if (pending) {
+          this.#hold(round)
+          return { pending }
+        }
+        round = undefined
         if (handoff) return { chatMessage: handoff }
         if (cap !== undefined || this.#settings.toolLoop === "single-round") {
           return yield* this.#conclude(cap)
@@ -61,6 +86,23 @@ export class AssistantTurn {
       if (this.#clock.isTimeout(error)) return this.#summary("time")
       throw error
     }
+  }
+
+  /** Takes up the round that waited; from here on its calls are made. */
+  async #goOn({ round, hasRemembered }: SuspendedTurn): Promise<Round> {
+    try {
+      await this.#talk.goOn({ hasRemembered })
+    } catch (error) {
+      // With the time over the round ends as any other does, and is not left open.
+      if (!this.#clock.isTimeout(error)) throw error
+    }
+    this.#held.turn = undefined
+    return round
+  }
+
+  #hold(round: Round): void {
+    const { hasRemembered } = this.#talk
+    this.#held.turn = { round, used: this.#budget.used, records: this.#records, hasRemembered }
   }
 
   /** Ends a turn that its tools ended. */

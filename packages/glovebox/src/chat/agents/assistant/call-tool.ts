@@ -16,18 +16,28 @@ import { type ChatItem, ToolOutputEvent, isChatItem } from "../../messages/index
 import { type CallRecord, withoutAnswer } from "./call-record.ts"
 import type { ToolTable } from "./tool-table.ts"
 
+export type Authorize = (tool: string, options: { readonly signal: AbortSignal }) => Promise<void>
+
 export interface CallToolContext {
   /** The agent's name. */
   readonly source: string
   readonly table: ToolTable
   readonly approve: Approve | undefined
+  /** Rejects where the agent may not call the tool, whether there is one or not. */
+  readonly authorize: Authorize | undefined
   readonly signal: AbortSignal
   /** Takes what is told meanwhile; waits while nobody reads it. */
   readonly tell: (item: ChatItem) => Promise<void>
 }
 
-// The tool's owner chose that these end the run, or nobody may go on without being asked.
+// The tool's owner chose that these end the run, or nobody may go on without being asked or recorded.
 const FATAL: readonly ErrorCode[] = [
+  "APPROVAL_PENDING",
+  "AUDIT_LOG_BROKEN",
+  "AUDIT_LOG_CLOSED",
+  "AUDIT_LOG_LOCKED",
+  "AUDIT_OUTCOME_LOST",
+  "AUDIT_WRITE_FAILED",
   "MCP_SERVER_FAILED",
   "TOOL_APPROVAL_REQUIRED",
   "TOOL_DEFINITION_CHANGED",
@@ -36,25 +46,32 @@ const FATAL: readonly ErrorCode[] = [
 
 /** Does one call. Whatever goes wrong is an answer that the model can act on, unless it is fatal. */
 export async function callTool(call: FunctionCall, context: CallToolContext): Promise<CallRecord> {
-  const { table, approve, signal } = context
+  const { table, approve, authorize, signal } = context
   // One that does not look at its signal must not begin.
   signal.throwIfAborted()
   const owner = table.owners.get(call.name)
-  if (!owner) {
-    const known = table.schemas.map(({ name }) => name)
-    return withoutAnswer(call, unknownToolText(call.name, known))
-  }
-  const streaming = {
+  const streaming = owner && {
     callTool: async (name: string, args?: unknown, options?: CallToolOptions): Promise<ToolResult> =>
       readStream(owner.callToolStream(name, args, options), call, context),
   }
   try {
+    if (!streaming) {
+      // One that it may not call is not listed; that it tried is written down.
+      await authorize?.(call.name, { signal })
+      const known = table.schemas.map(({ name }) => name)
+      return withoutAnswer(call, unknownToolText(call.name, known))
+    }
     const { answer, result } = await executeFunctionCall(streaming, call, { approve, signal })
     const images = result.result.flatMap((part) => (part.type === "ImageResultContent" ? [part.content] : []))
     return { call, result: answer, images }
   } catch (error) {
     signal.throwIfAborted()
     if (FATAL.some((code) => GloveboxError.is(error, code))) throw error
+    // It says itself what it is about, and not to try again.
+    if (GloveboxError.is(error, "ACCESS_DENIED")) return withoutAnswer(call, errorMessage(error))
+    if (GloveboxError.is(error, "APPROVAL_DENIED")) {
+      return withoutAnswer(call, `${errorMessage(error)} Do not try it again.`)
+    }
     return withoutAnswer(call, `The tool ${call.name} failed: ${errorMessage(error)}`)
   }
 }

@@ -46,6 +46,17 @@ export class ModelTalk {
     this.#signal = signal
   }
 
+  /** Takes up a turn in which the model was asked before: what it can call is listed, and it is not asked. */
+  async goOn({ hasRemembered }: Pick<ModelTalk, "hasRemembered">): Promise<void> {
+    this.#hasRemembered = hasRemembered
+    this.#table = await listTools(this.#settings, this.#signal)
+  }
+
+  /** Whether it was told in this turn what is remembered. */
+  get hasRemembered(): boolean {
+    return this.#hasRemembered
+  }
+
   /** What the model could call when it was asked last. */
   get table(): ToolTable {
     return this.#table ?? NO_TOOLS

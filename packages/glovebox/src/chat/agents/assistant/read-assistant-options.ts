@@ -2,6 +2,7 @@ import { z } from "zod"
 import { GloveboxError } from "../../../core/index.ts"
 import { readOptions } from "../../../core/read-options.ts"
 import { describe } from "../../../internal/describe.ts"
+import type { Governance, Governor } from "../../../governance/index.ts"
 import {
   type ChatCompletionContext,
   type Memory,
@@ -12,7 +13,9 @@ import { duration } from "../../../policy/amount-schema.ts"
 import { type Approve, type Tool, type Workbench, StaticWorkbench } from "../../../tools/index.ts"
 import { type Handoff, type HandoffOptions, handoff } from "../handoff.ts"
 import type { AssistantAgentOptions, SummarizeCall, ToolLoop } from "./assistant-options.ts"
+import type { Authorize } from "./call-tool.ts"
 import { OutputReader } from "./output-reader.ts"
+import { recordedApprove } from "./recorded-approve.ts"
 
 const SYSTEM_MESSAGE =
   "You solve tasks. Use your tools where they help. Say what you found and did, and what you could not do."
@@ -41,7 +44,10 @@ export interface AssistantSettings {
   readonly maxTokens?: number | undefined
   readonly turnTimeout?: number | undefined
   readonly parallelToolCalls: boolean
+  /** What its governance has for it. */
+  readonly governor: Governor | undefined
   readonly approve?: Approve | undefined
+  readonly authorize: Authorize | undefined
   readonly toolCallSummaryFormat: string | SummarizeCall
   readonly output: OutputReader | undefined
   readonly metadata: Readonly<Record<string, string>>
@@ -91,6 +97,7 @@ const schema = z.strictObject({
   maxTokens: count.optional(),
   turnTimeout: duration(1, LONGEST_MS).optional(),
   parallelToolCalls: z.boolean().default(true),
+  governance: having<Governance>("Governance", "agent", "record").optional(),
   approve: functionOf<Approve>().optional(),
   toolCallSummaryFormat: z.union([z.string(), functionOf<SummarizeCall>()]).default("{result}"),
   outputContentType: z.custom<OutputSchema>().optional(),
@@ -124,17 +131,28 @@ export function readAssistantOptions(options: AssistantAgentOptions): AssistantS
       `${read.name} has outputContentType, and its model keeps to no schema: its modelInfo has structuredOutput: false. Leave it out, or use another model.`,
     )
   }
-  const { systemMessage, modelContext = new UnboundedChatCompletionContext() } = read
+  const { name, governance, systemMessage, modelContext = new UnboundedChatCompletionContext() } = read
+  const governor = governance?.agent(name)
+  const toolbox = new StaticWorkbench(tools)
   return {
     ...read,
+    modelClient: governor?.client(modelClient) ?? modelClient,
     systemMessage: typeof systemMessage === "string" ? systemMessage : undefined,
-    toolbox: new StaticWorkbench(tools),
-    workbenches: workbench,
+    toolbox: governor?.workbench(toolbox) ?? toolbox,
+    workbenches: governor ? workbench.map((each) => governor.workbench(each)) : workbench,
+    governor,
+    approve: read.approve && governor ? recordedApprove(read.approve, governor) : read.approve,
+    authorize: authorizeOf(name, governance),
     handoffs,
     modelContext,
     reflectOnToolUse: read.reflectOnToolUse ?? outputContentType !== undefined,
     output: outputContentType && new OutputReader(outputContentType, format),
   }
+}
+
+function authorizeOf(agent: string, governance: Governance | undefined): Authorize | undefined {
+  const access = governance?.access
+  return access && (async (name, options) => access.authorize({ agent, kind: "tool", name }, options))
 }
 
 function readHandoffs(

@@ -1,18 +1,29 @@
 import { errorMessage } from "../../../internal/error-message.ts"
-import { type FunctionCall, assistantMessage } from "../../../models/index.ts"
-import {
-  type ChatItem,
-  HandoffMessage,
-  ToolCallExecutionEvent,
-  ToolCallRequestEvent,
-} from "../../messages/index.ts"
+import type { AssistantMessage, FunctionCall, LLMMessage } from "../../../models/index.ts"
+import { type ChatItem, HandoffMessage, ToolCallExecutionEvent } from "../../messages/index.ts"
 import { type CallRecord, imagesMessage, withoutAnswer } from "./call-record.ts"
-import type { ModelTalk, Said } from "./model-talk.ts"
+import type { ModelTalk } from "./model-talk.ts"
 import type { AssistantSettings } from "./read-assistant-options.ts"
 import { handoffContext, readHandoffs } from "./read-handoffs.ts"
 import { runCalls } from "./run-calls.ts"
 import type { Cap, TurnBudget } from "./turn-budget.ts"
 import type { TurnClock } from "./turn-clock.ts"
+
+/** What the model asks for in one answer, and what has come of it. */
+export interface Round {
+  /** The answer. */
+  readonly message: AssistantMessage
+  /** Each is one of its own, also where a model's client gives one object twice. */
+  readonly calls: readonly FunctionCall[]
+  /** Why not all of them may be made. */
+  readonly cap: Cap | undefined
+  /** Those that have a result, or that may not be made. */
+  readonly ended: Map<FunctionCall, CallRecord>
+  /** Those that may not be made. */
+  readonly refused: ReadonlySet<FunctionCall>
+  /** What was said while it waited for approvals; it comes after it in the conversation. */
+  readonly later: readonly LLMMessage[]
+}
 
 export interface RoundContext {
   readonly settings: AssistantSettings
@@ -26,53 +37,72 @@ export interface RoundContext {
 export interface RoundEnd {
   readonly handoff?: HandoffMessage | undefined
   readonly cap?: Cap | undefined
+  /** The ids of the requests for approvals that calls wait for; the round goes on when it is run again. */
+  readonly pending?: readonly string[] | undefined
 }
 
-/**
- * Does what the model asks for in one answer. The conversation gets the calls together with their results, whatever
- * happens: a call that has no result would spoil every request after it.
- */
-export async function* runRound(
-  { result, ...said }: Said & { readonly calls: readonly FunctionCall[] },
-  { settings, talk, budget, clock, records }: RoundContext,
-): AsyncGenerator<ChatItem, RoundEnd, undefined> {
-  const { name: source, handoffs, approve, parallelToolCalls: isParallel, metadata } = settings
-  // Each is one of its own, also where a model's client gives one object twice.
-  const calls = said.calls.map((call) => ({ ...call }))
-  yield ToolCallRequestEvent({ content: calls, source, modelsUsage: talk.claimUsage() })
-
-  const { chosen, records: handoffRecords } = await readHandoffs(calls, handoffs)
+export function beginRound(
+  message: AssistantMessage,
+  content: readonly FunctionCall[],
+  { settings: { handoffs }, budget }: RoundContext,
+): Round {
+  const calls = content.map((call) => ({ ...call }))
   const others = calls.filter(({ name }) => !handoffs.has(name))
   const { admitted, cap } = budget.admit(others.length)
   const refused = others.slice(admitted)
   const ended = new Map(refused.map((call) => [call, withoutAnswer(call, REFUSED)]))
+  return { message, calls, cap, ended, refused: new Set(refused), later: [] }
+}
 
+/**
+ * Makes the calls that have no result yet. The conversation gets the calls together with their results, whatever
+ * happens: a call that has no result would spoil every request after it. Only of a round that waits it gets nothing.
+ */
+export async function* runRound(
+  round: Round,
+  { settings, talk, clock, records }: RoundContext,
+): AsyncGenerator<ChatItem, RoundEnd, undefined> {
+  const { calls, cap, message, ended, refused } = round
+  const { name: source, handoffs, approve, authorize, parallelToolCalls: isParallel, metadata } = settings
+  const { chosen, records: handoffRecords } = await readHandoffs(calls, handoffs)
+  const open = calls.filter((call) => !handoffs.has(call.name) && !ended.has(call))
+
+  const waiting = new Map<FunctionCall, readonly string[]>()
   let failure: { readonly error: unknown } | undefined
   let isOver = false
+  let isWaiting = false
   let all: readonly CallRecord[] = []
   try {
-    yield* runCalls(others.slice(0, admitted), {
+    yield* runCalls(open, {
       source,
       table: talk.table,
       approve,
+      authorize,
       signal: clock.signal,
       isParallel,
       onEnd: (record) => ended.set(record.call, record),
+      onWait: (call, pending) => waiting.set(call, pending),
     })
-    isOver = true
+    isWaiting = waiting.size > 0
+    isOver = !isWaiting
   } catch (error) {
     failure = { error }
     isOver = clock.isTimeout(error)
   } finally {
-    // In a turn that fails or is left nothing is handed over.
-    for (const record of isOver ? handoffRecords : []) ended.set(record.call, record)
-    const why = whyNot(failure, clock)
-    all = calls.map((call) => ended.get(call) ?? withoutAnswer(call, why))
-    await keep(settings, result, all)
+    if (!isWaiting) {
+      // In a turn that fails or is left nothing is handed over.
+      for (const record of isOver ? handoffRecords : []) ended.set(record.call, record)
+      const why = whyNot(failure, clock)
+      all = calls.map(
+        (call) => ended.get(call) ?? withoutAnswer(call, waiting.has(call) ? NOT_APPROVED : why),
+      )
+      await keep(settings, round, all)
+    }
   }
+  if (isWaiting) return { pending: [...new Set(calls.flatMap((call) => waiting.get(call) ?? []))] }
   if (failure && !isOver) throw failure.error
   yield ToolCallExecutionEvent({ content: all.map((record) => record.result), source })
-  records.push(...all.filter(({ call }) => !refused.includes(call)))
+  records.push(...all.filter(({ call }) => !refused.has(call)))
   if (!chosen) {
     if (failure) throw failure.error
     return { cap }
@@ -80,7 +110,7 @@ export async function* runRound(
 
   const context = handoffContext(
     all.filter(({ call }) => !handoffs.has(call.name)),
-    { thought: result.thought, source },
+    { thought: message.thought, source },
   )
   return {
     handoff: HandoffMessage({ content: chosen.message, target: chosen.target, context, source, metadata }),
@@ -88,6 +118,7 @@ export async function* runRound(
 }
 
 const REFUSED = "Not called: nothing more may be called in this turn."
+const NOT_APPROVED = "It still waited for an approval when the turn ended."
 
 function whyNot(failure: { readonly error: unknown } | undefined, clock: TurnClock): string {
   const unknown = "Whether it took effect is not known."
@@ -97,15 +128,16 @@ function whyNot(failure: { readonly error: unknown } | undefined, clock: TurnClo
 }
 
 async function keep(
-  { name, modelClient, modelContext }: AssistantSettings,
-  result: Said["result"],
+  { modelClient, modelContext }: AssistantSettings,
+  { message, later }: Round,
   records: readonly CallRecord[],
 ): Promise<void> {
-  await modelContext.addMessage(assistantMessage(result, name))
+  await modelContext.addMessage(message)
   await modelContext.addMessage({
     type: "FunctionExecutionResultMessage",
     content: records.map((record) => record.result),
   })
   const images = modelClient.modelInfo.vision ? imagesMessage(records) : undefined
   if (images) await modelContext.addMessage(images)
+  for (const each of later) await modelContext.addMessage(each)
 }

@@ -3,17 +3,38 @@ import type { StopKind } from "../../task/index.ts"
 import type { AssistantSettings } from "./read-assistant-options.ts"
 
 /** Why a turn ends before its model is done. */
-export type Cap = Extract<StopKind, "tool-rounds" | "tool-calls" | "tokens" | "time">
+export type Cap = (typeof CAPS)[number]
+
+export const CAPS = ["tool-rounds", "tool-calls", "tokens", "time"] as const satisfies readonly StopKind[]
+
+/** What a turn has used. */
+export interface UsedBudget {
+  readonly rounds: number
+  readonly calls: number
+  readonly tokens: number
+}
+
+const NOTHING: UsedBudget = { rounds: 0, calls: 0, tokens: 0 }
 
 /** Counts what a turn may use. */
 export class TurnBudget {
   readonly #limits: Pick<AssistantSettings, "maxToolRounds" | "maxToolCalls" | "maxTokens">
-  #rounds = 0
-  #calls = 0
-  #tokens = 0
+  #rounds: number
+  #calls: number
+  #tokens: number
 
-  constructor(limits: Pick<AssistantSettings, "maxToolRounds" | "maxToolCalls" | "maxTokens">) {
+  constructor(
+    limits: Pick<AssistantSettings, "maxToolRounds" | "maxToolCalls" | "maxTokens">,
+    { rounds, calls, tokens }: UsedBudget = NOTHING,
+  ) {
     this.#limits = limits
+    this.#rounds = rounds
+    this.#calls = calls
+    this.#tokens = tokens
+  }
+
+  get used(): UsedBudget {
+    return { rounds: this.#rounds, calls: this.#calls, tokens: this.#tokens }
   }
 
   get isOutOfTokens(): boolean {

@@ -7,8 +7,7 @@ import { canonicalJson } from "../../../internal/canonical-json.ts"
 import { errorMessage } from "../../../internal/error-message.ts"
 import { formatIssues } from "../../../internal/format-issues.ts"
 import type { LLMMessage } from "../../../models/index.ts"
-import { type SandboxPolicy, formatDuration } from "../../../policy/index.ts"
-import type { ApprovalDecision } from "../../../tools/index.ts"
+import { type PolicyChange, type SandboxPolicy, formatDuration } from "../../../policy/index.ts"
 import { fencedCode } from "./fenced-code.ts"
 
 /** Code that waits for somebody's word. */
@@ -27,14 +26,20 @@ export interface CodeApprovalRequest {
   readonly messages: readonly LLMMessage[]
   /** What the code will be let do, where the executor says so. */
   readonly policy: SandboxPolicy | undefined
+  /** What it could reach that no policy tells of, such as devices, or all of this machine. */
+  readonly beyondPolicy: readonly PolicyChange[]
   /** Aborted when the answer is not wanted any more: the turn ended, or the time is over. */
   readonly signal: AbortSignal
 }
 
 export type CodeApprovalDecision =
-  /** With blocks, it is those that are approved, and that run. */
-  | { readonly approved: true; readonly codeBlocks?: readonly CodeBlock[] | undefined }
-  | Extract<ApprovalDecision, { readonly approved: false }>
+  /** With blocks, it is those that are approved, and that run. Who decided is for the audit log. */
+  | {
+      readonly approved: true
+      readonly codeBlocks?: readonly CodeBlock[] | undefined
+      readonly by?: string | undefined
+    }
+  | { readonly approved: false; readonly reason?: string | undefined; readonly by?: string | undefined }
 
 export type ApproveCode = (
   request: CodeApprovalRequest,
@@ -44,22 +49,35 @@ export type ApproveCode = (
 export interface CodeGate {
   readonly approve: ApproveCode
   readonly timeoutMs: number | undefined
+  /** Where it is written down, if whoever is asked does not do that. */
+  readonly journal?: CodeApprovalJournal | undefined
 }
 
-export type Verdict =
+/** Told before somebody is asked, and before an answer counts; if it fails, it is a no. */
+export interface CodeApprovalJournal {
+  asked(request: CodeApprovalRequest): Promise<void>
+  answered(request: CodeApprovalRequest, verdict: Verdict): Promise<void>
+}
+
+export type Verdict = { readonly by?: string | undefined } & (
   | { readonly approved: true; readonly codeBlocks: readonly CodeBlock[]; readonly isEdited: boolean }
   | { readonly approved: false; readonly reason: string | undefined }
+)
 
-type Proposal = Pick<CodeApprovalRequest, "agent" | "codeBlocks" | "retryAttempt" | "messages" | "policy">
+type Proposal = Omit<CodeApprovalRequest, "id" | "code" | "sha256" | "signal">
 
 const editedSchema = z
   .array(z.strictObject({ code: z.string(), language: z.string() }))
   .min(1, "is empty")
   .readonly()
 
-/** Asks whether the code may run. Anything but a plain yes is a no: an error, silence, or an answer that is none. */
+/**
+ * Asks whether the code may run. Anything but a plain yes is a no: an error, silence, or an answer that is none.
+ *
+ * @throws APPROVAL_PENDING when there is no answer yet and nobody is to wait for it
+ */
 export async function askApproval(
-  { approve, timeoutMs }: CodeGate,
+  { approve, timeoutMs, journal }: CodeGate,
   proposal: Proposal,
   signal: AbortSignal,
 ): Promise<Verdict> {
@@ -68,15 +86,38 @@ export async function askApproval(
   const timer =
     timeoutMs === undefined ? undefined : setTimeout(() => late.abort(tooLate(timeoutMs)), timeoutMs)
   const request = requestOf(proposal, AbortSignal.any([signal, late.signal]))
+  let verdict: Verdict
   try {
-    const asked = Promise.resolve().then(() => approve(request))
-    return readDecision(await abortable(asked, request.signal), request.codeBlocks)
+    const asked = Promise.resolve()
+      .then(() => journal?.asked(request))
+      .then(() => approve(request))
+    verdict = readDecision(await abortable(asked, request.signal), request.codeBlocks)
   } catch (error) {
     signal.throwIfAborted()
-    if (late.signal.aborted) return denied(errorMessage(late.signal.reason))
-    return denied(`It could not be asked for: ${errorMessage(error)}`)
+    // It waits for its answer, and whoever runs the agent keeps its state.
+    if (GloveboxError.is(error, "APPROVAL_PENDING")) throw error
+    const isLate = late.signal.aborted
+    verdict = denied(
+      isLate ? errorMessage(late.signal.reason) : `It could not be asked for: ${errorMessage(error)}`,
+    )
   } finally {
     clearTimeout(timer)
+  }
+  return journal ? record(journal, request, verdict, signal) : verdict
+}
+
+async function record(
+  journal: CodeApprovalJournal,
+  request: CodeApprovalRequest,
+  verdict: Verdict,
+  signal: AbortSignal,
+): Promise<Verdict> {
+  try {
+    await abortable(journal.answered(request, verdict), signal)
+    return verdict
+  } catch (error) {
+    signal.throwIfAborted()
+    return denied(`The answer could not be recorded: ${errorMessage(error)}`)
   }
 }
 
@@ -96,16 +137,21 @@ function requestOf(proposal: Proposal, signal: AbortSignal): CodeApprovalRequest
 }
 
 function readDecision(decision: unknown, proposed: readonly CodeBlock[]): Verdict {
-  const { approved, reason, codeBlocks } = (decision ?? {}) as Readonly<Record<string, unknown>>
-  if (approved !== true) return denied(typeof reason === "string" && reason !== "" ? reason : undefined)
-  if (codeBlocks === undefined) return { approved: true, codeBlocks: proposed, isEdited: false }
+  const { approved, reason, codeBlocks, by: who } = (decision ?? {}) as Readonly<Record<string, unknown>>
+  const by = textOf(who)
+  if (approved !== true) return denied(textOf(reason), by)
+  if (codeBlocks === undefined) return { approved: true, codeBlocks: proposed, isEdited: false, by }
   const { data, error } = editedSchema.safeParse(codeBlocks)
-  if (error) return denied(`The edited code is not valid: ${formatIssues(error.issues)}`)
-  return { approved: true, codeBlocks: data, isEdited: canonicalJson(data) !== canonicalJson(proposed) }
+  if (error) return denied(`The edited code is not valid: ${formatIssues(error.issues)}`, by)
+  return { approved: true, codeBlocks: data, isEdited: canonicalJson(data) !== canonicalJson(proposed), by }
 }
 
-function denied(reason: string | undefined): Verdict {
-  return { approved: false, reason }
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined
+}
+
+function denied(reason: string | undefined, by?: string): Verdict {
+  return { approved: false, reason, by }
 }
 
 function tooLate(ms: number): GloveboxError {

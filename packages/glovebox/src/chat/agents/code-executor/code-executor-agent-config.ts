@@ -26,9 +26,15 @@ export const codeExecutorAgentConfig = z.object({
 
 type Config = z.output<typeof codeExecutorAgentConfig>
 
-/** Writes options down. Whoever approves cannot be written down, and the agent must not come back without them. */
+/** Writes options down. Whoever approves or governs cannot be written down, and the agent must not come back without them. */
 export function configOf(options: ReadCodeExecutorOptions, description: string): Config {
-  const { name, codeExecutor, modelClient, modelContext, systemMessage, approve } = options
+  const { name, codeExecutor, modelClient, modelContext, systemMessage, approve, governance } = options
+  if (governance) {
+    throw new GloveboxError(
+      "COMPONENT_INVALID",
+      `governance of ${name} cannot be written down, and without it nothing would be asked for or recorded. Make the agent in code.`,
+    )
+  }
   if (approve) {
     throw new GloveboxError(
       "COMPONENT_INVALID",

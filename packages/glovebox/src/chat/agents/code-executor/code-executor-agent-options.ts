@@ -2,6 +2,7 @@ import { z } from "zod"
 import { GloveboxError } from "../../../core/index.ts"
 import { readOptions } from "../../../core/read-options.ts"
 import type { CodeExecutor } from "../../../executors/index.ts"
+import type { Governance } from "../../../governance/index.ts"
 import type { ChatCompletionContext } from "../../../memory/index.ts"
 import type { ChatCompletionClient } from "../../../models/index.ts"
 import { duration } from "../../../policy/amount-schema.ts"
@@ -32,15 +33,23 @@ export interface CodeExecutorAgentOptions {
   readonly supportedLanguages?: readonly string[] | undefined
   /** Whose messages are read; what others say is passed over. @default everybody's */
   readonly sources?: readonly string[] | undefined
-  /** Asked before code runs. Anything but a plain yes is a no, and ends the turn. @default nobody is asked */
+  /**
+   * What it is bound by: who may run what and who is asked, what is recorded, traced and redacted. It holds for its model
+   * and its executor.
+   */
+  readonly governance?: Governance | undefined
+  /**
+   * Asked before code runs. Anything but a plain yes is a no, and ends the turn.
+   * @default the gate of its governance; without, nobody is asked
+   */
   readonly approve?: ApproveCode | undefined
   /** How long to wait for an approval, as "5m" or in milliseconds; then it is a no. @default no bound */
   readonly approvalTimeout?: string | number | undefined
   /** Whether a reset also forgets the sandbox's files. @default true for an executor of its own, else false */
   readonly restartOnReset?: boolean | undefined
   /**
-   * Must be true for an executor that runs code on this machine itself while nobody approves it: then whatever a model
-   * or another agent writes runs with all rights of this process's user. @default false
+   * Must be true for an executor that runs code on this machine itself while nobody approves it, or a rule of the gate
+   * does: then whatever a model or another agent writes runs with all rights of this process's user. @default false
    */
   readonly dangerouslyRunWithoutApproval?: boolean | undefined
 }
@@ -73,6 +82,7 @@ const schema = z.strictObject({
     .min(1, "is empty: name what may run")
     .default(["python", "sh"]),
   sources: z.array(z.string().min(1)).min(1, "is empty: nobody's messages would be read").optional(),
+  governance: withMethods<Governance>("Governance", "agent", "record").optional(),
   approve: z.custom<ApproveCode>((value) => typeof value === "function", "must be a function").optional(),
   approvalTimeout: duration(1, LONGEST_TIMER_MS).optional(),
   restartOnReset: z.boolean().optional(),
@@ -102,16 +112,17 @@ export function readCodeExecutorOptions(options: CodeExecutorAgentOptions): Read
       `${idle.join(", ")} is for a model, and ${name} has none. Pass modelClient, or leave it out.`,
     )
   }
-  if (approvalTimeout !== undefined && !approve) {
-    throw invalid(`${name} has an approvalTimeout and nobody to ask. Pass approve.`)
+  const isAsked = approve !== undefined || read.governance?.gate !== undefined
+  if (approvalTimeout !== undefined && !isAsked) {
+    throw invalid(`${name} has an approvalTimeout and nobody to ask. Pass approve, or governance.`)
   }
   if (approve && dangerouslyRunWithoutApproval) {
     throw invalid(`${name} has approve and dangerouslyRunWithoutApproval. Choose one.`)
   }
-  if (codeExecutor?.runsOnHost === true && !approve && !dangerouslyRunWithoutApproval) {
+  if (codeExecutor?.runsOnHost === true && !isAsked && !dangerouslyRunWithoutApproval) {
     throw new GloveboxError(
       "HOST_EXECUTION_REFUSED",
-      `The executor of ${name} runs code on this machine itself, and nobody looks at the code before. Use a sandbox, pass approve, or set dangerouslyRunWithoutApproval: true.`,
+      `The executor of ${name} runs code on this machine itself, and nobody looks at the code before. Use a sandbox, pass approve or governance, or set dangerouslyRunWithoutApproval: true.`,
     )
   }
   return read

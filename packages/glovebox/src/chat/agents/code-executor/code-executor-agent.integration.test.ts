@@ -51,7 +51,7 @@ function testsIn({ name, create, sandboxes }: Kind): void {
     const modelClient = new ReplayChatCompletionClient([
       python("print(totl)"),
       (messages) => {
-        expect(messages.at(-1)?.content).toMatch(/NameError.*totl.*exit code 1/s)
+        expect(messages.at(-2)?.content).toMatch(/NameError.*totl.*exit code 1/s)
         return python("total = sum(range(10))\nprint(total)")
       },
       (messages) => `It is ${JSON.stringify(messages.at(-2)?.content)}.`,

@@ -1,6 +1,9 @@
-import type { CodeBlock, CodeExecutor } from "../../../executors/index.ts"
+import type { CodeBlock, CodeExecutor, CodeResult } from "../../../executors/index.ts"
 import type { LLMMessage, RequestUsage } from "../../../models/index.ts"
-import { SandboxPolicy } from "../../../policy/index.ts"
+import { reachOf } from "../../../governance/effects/executor-reach.ts"
+import { GovernedExecutor } from "../../../governance/effects/governed-executor.ts"
+import type { SandboxPolicy } from "../../../policy/index.ts"
+import { denialText } from "../../../tools/code-execution/denial-of.ts"
 import { describeCodeResult } from "../../../tools/code-execution/index.ts"
 import {
   type ChatItem,
@@ -13,7 +16,7 @@ import { type Response, response } from "../../task/index.ts"
 import { type CodeGate, askApproval } from "./approve-code.ts"
 import { EXECUTION_REPORT } from "./execution-report.ts"
 import { fencedCode } from "./fenced-code.ts"
-import { type RunOutcome, runCode } from "./run-code.ts"
+import { runCode } from "./run-code.ts"
 
 /** Code that somebody wrote, and what it came from. */
 export interface WrittenCode {
@@ -23,14 +26,23 @@ export interface WrittenCode {
   readonly codeBlocks: readonly CodeBlock[]
   readonly retryAttempt: number
   readonly modelsUsage?: RequestUsage | undefined
+}
+
+export interface CodeToRun extends Pick<WrittenCode, "codeBlocks" | "retryAttempt"> {
   /** What was said before, for whoever approves. */
   readonly messages: readonly LLMMessage[]
+  /** Called when it is about to run: until then nothing has happened. */
+  readonly onStart?: (() => void) | undefined
 }
 
 /** What became of code: how it went, in words that a model can act on. */
 export interface CodeOutcome {
   readonly kind: "succeeded" | "failed" | "denied"
   readonly text: string
+  /** Ours, to be said before it. */
+  readonly note?: string | undefined
+  /** Whether a program wrote some of the text. @default false */
+  readonly isOutput?: boolean | undefined
 }
 
 /** One turn of an agent that runs code: what it keeps, and how it runs. */
@@ -58,42 +70,53 @@ export class CodeTurn {
   }
 
   /** The reply that tells what became of code; code that was denied must not be tried again. */
-  report({ kind, text }: Pick<CodeOutcome, "text"> & Partial<CodeOutcome>): Response {
+  report({ kind, text, note = "" }: Pick<CodeOutcome, "text"> & Partial<CodeOutcome>): Response {
     const metadata = kind === "denied" ? { ...EXECUTION_REPORT, approval: "denied" } : EXECUTION_REPORT
-    return response(TextMessage({ content: text, source: this.#source, metadata }), this.#inner)
+    return response(TextMessage({ content: note + text, source: this.#source, metadata }), this.#inner)
   }
 
-  /** Tells of the code, has it approved, and runs it. */
-  async *run(executor: CodeExecutor, written: WrittenCode): AsyncGenerator<ChatItem, CodeOutcome, undefined> {
-    const { retryAttempt, messages } = written
+  /**
+   * Has code approved that was told of, and runs it.
+   *
+   * @throws APPROVAL_PENDING when it has to wait for its approval; nothing has run then
+   */
+  async *run(executor: CodeExecutor, code: CodeToRun): AsyncGenerator<ChatItem, CodeOutcome, undefined> {
+    const { retryAttempt, messages } = code
+    const { signal } = this
     const source = this.#source
-    yield this.generated(written)
-    let { codeBlocks } = written
-    let note = ""
+    const reach = reachOf(executor)
+    let { codeBlocks } = code
+    let note: string | undefined
     if (this.#gate) {
-      const proposal = { agent: source, codeBlocks, retryAttempt, messages, policy: policyOf(executor) }
-      const verdict = await askApproval(this.#gate, proposal, this.signal)
+      // Nobody is asked for what may not be.
+      if (executor instanceof GovernedExecutor) await executor.authorize({ signal })
+      const proposal = { agent: source, codeBlocks, retryAttempt, messages, ...reach }
+      const verdict = await askApproval(this.#gate, proposal, signal)
       if (!verdict.approved) return { kind: "denied", text: denialText(verdict.reason) }
       if (verdict.isEdited) {
         ;({ codeBlocks } = verdict)
-        const code = fencedCode(codeBlocks)
-        yield this.generated({ content: code, codeBlocks, retryAttempt })
-        note = `The code was changed before it ran. This is what ran:\n\n${code}\n\n`
+        const content = fencedCode(codeBlocks)
+        yield this.generated({ content, codeBlocks, retryAttempt })
+        note = `The code was changed before it ran. This is what ran:\n\n${content}\n\n`
       }
     }
-    const outcome = yield* runCode(executor, codeBlocks, { source, signal: this.signal })
-    if ("result" in outcome) {
-      yield this.keep(CodeExecutionEvent({ source, retryAttempt, result: toCodeRun(outcome.result) }))
-    }
-    const hasSucceeded = "result" in outcome && outcome.result.exitCode === 0
+    code.onStart?.()
+    const outcome = yield* runCode(executor, codeBlocks, { source, signal })
+    if ("denial" in outcome) return { kind: "denied", text: outcome.denial, note }
+    if ("refusal" in outcome)
+      return { kind: "failed", text: `The code did not run: ${outcome.refusal}`, note }
+    const { result } = outcome
+    yield this.keep(CodeExecutionEvent({ source, retryAttempt, result: toCodeRun(result) }))
     return {
-      kind: hasSucceeded ? "succeeded" : "failed",
-      text: note + describeOutcome(outcome, codeBlocks.length, policyOf(executor)),
+      kind: result.exitCode === 0 ? "succeeded" : "failed",
+      text: describeRun(result, codeBlocks.length, reach.policy),
+      note,
+      isOutput: true,
     }
   }
 
   /** Tells of code that was written. */
-  generated(code: Omit<WrittenCode, "messages">): CodeGenerationEvent {
+  generated(code: WrittenCode): CodeGenerationEvent {
     const { id, content, retryAttempt, modelsUsage } = code
     const codeBlocks = code.codeBlocks.map(({ code, language }) => ({ code, language }))
     return this.keep(
@@ -102,21 +125,10 @@ export class CodeTurn {
   }
 }
 
-function describeOutcome(outcome: RunOutcome, blocks: number, policy: SandboxPolicy | undefined): string {
-  if ("refusal" in outcome) return `The code did not run: ${outcome.refusal}`
-  const { result } = outcome
+function describeRun(result: CodeResult, blocks: number, policy: SandboxPolicy | undefined): string {
   const text = describeCodeResult(result, policy?.fields.limits)
   const ran = result.blocks.length
   if (result.exitCode === 0 || blocks === 1 || ran === 0) return text
   const after = ran < blocks ? " Those after it did not run." : ""
   return `${text}\nThat was block ${ran} of ${blocks}.${after}`
-}
-
-function denialText(reason: string | undefined): string {
-  const why = reason === undefined ? "" : ` Reason: ${reason}`
-  return `The code was not approved, so it did not run. Do not try it again.${why}`
-}
-
-function policyOf(executor: CodeExecutor): SandboxPolicy | undefined {
-  return "policy" in executor && executor.policy instanceof SandboxPolicy ? executor.policy : undefined
 }

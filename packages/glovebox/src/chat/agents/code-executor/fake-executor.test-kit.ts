@@ -3,7 +3,7 @@ import { codeResult } from "../../../executors/code-result.test-kit.ts"
 import { abortable } from "../../../internal/abortable.ts"
 import { SandboxPolicy } from "../../../policy/index.ts"
 
-const SANDBOX = { kind: "fake", policySha256: "", isolation: "run", effective: {} } as const
+const SANDBOX = { kind: "fake", policySha256: "0".repeat(64), isolation: "run", effective: {} } as const
 
 /** A run that prints something and comes to no end. */
 export const ENDLESS = Symbol("endless")
@@ -72,6 +72,16 @@ export class FakeExecutor implements CodeExecutor {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop()
   }
+}
+
+/** One whose policy reaches further than deny-all, so that somebody is asked. */
+export class WideExecutor extends FakeExecutor {
+  override readonly policy = new SandboxPolicy({ network: { allow: ["example.com:443"] } })
+}
+
+/** One without a wall, whose policy is deny-all all the same. */
+export class HostExecutor extends FakeExecutor {
+  readonly runsOnHost = true
 }
 
 /** A run that ends with an error. */

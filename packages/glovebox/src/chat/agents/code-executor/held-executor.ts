@@ -5,11 +5,17 @@ import { abortable } from "../../../internal/abortable.ts"
 /** An agent's executor: the one it was given, or one of its own that is made when it is needed. */
 export class HeldExecutor {
   readonly #given: CodeExecutor | undefined
+  readonly #behind: (executor: CodeExecutor) => CodeExecutor
   #own: Promise<CodeExecutor> | undefined
   #ended = new AbortController()
 
-  constructor(given: CodeExecutor | undefined) {
-    this.#given = given
+  /** @param behind Puts it behind the rules that the agent is bound by. */
+  constructor(
+    given: CodeExecutor | undefined,
+    behind: (executor: CodeExecutor) => CodeExecutor = (executor) => executor,
+  ) {
+    this.#given = given && behind(given)
+    this.#behind = behind
   }
 
   get isOwn(): boolean {
@@ -38,7 +44,7 @@ export class HeldExecutor {
   #make(): Promise<CodeExecutor> {
     if (this.#own) return this.#own
     // Never the host: `auto` does not choose it.
-    const made = createExecutor({ sandbox: "auto", signal: this.#ended.signal })
+    const made = createExecutor({ sandbox: "auto", signal: this.#ended.signal }).then(this.#behind)
     this.#own = made
     made.catch(() => {
       // The next use tries again.

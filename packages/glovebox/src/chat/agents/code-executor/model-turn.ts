@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto"
 import { GloveboxError } from "../../../core/index.ts"
-import type { CodeBlock, CodeExecutor } from "../../../executors/index.ts"
+import type { CodeExecutor } from "../../../executors/index.ts"
 import { abortable } from "../../../internal/abortable.ts"
 import { abortableStream } from "../../../internal/abortable-stream.ts"
 import {
@@ -16,11 +16,13 @@ import {
   ModelClientStreamingChunkEvent,
   ThoughtEvent,
 } from "../../messages/index.ts"
+import { CODE_EXECUTION } from "../../messages/program-words.ts"
 import type { Response } from "../../task/index.ts"
 import type { TurnStream } from "../chat-agent.ts"
-import type { CodeOutcome, CodeTurn, WrittenCode } from "./code-turn.ts"
+import type { CodeOutcome, CodeTurn } from "./code-turn.ts"
 import type { Conversation } from "./conversation.ts"
 import type { SupportedLanguages } from "./supported-languages.ts"
+import type { SuspendedCode } from "./suspended-code.ts"
 
 export interface ModelSetup {
   readonly name: string
@@ -46,7 +48,10 @@ const CORRECT = "Correct the code, and write all of it again."
 const CUT_OFF = "The answer was cut off before its end, so its code did not run. Write shorter code."
 const INTERRUPTED = "The code was not run to its end, and what it printed is not known."
 
-/** A turn with a model: it writes code, the code runs, it corrects what failed, and it says what came of it. */
+/**
+ * A turn with a model: it writes code, the code runs, it corrects what failed, and it says what came of it. Code that
+ * waited for its approval is gone on with first, and the model is not asked for it again.
+ */
 export async function* modelTurn(
   turn: CodeTurn,
   setup: ModelSetup,
@@ -54,60 +59,77 @@ export async function* modelTurn(
 ): TurnStream {
   const { conversation, maxRetries, reflects } = setup
   await conversation.take(messages)
-  let last: CodeOutcome | undefined
-  for (let attempt = 0; attempt <= maxRetries; attempt += 1) {
-    const answer = yield* ask(turn, setup)
-    await conversation.add(assistantMessage(answer.result, setup.name))
-    const { blocks } = setup.languages.find([answer.text])
-    if (blocks.length === 0) return yield* finish(setup, turn.reply(answer.text, usageOf(answer)))
-    const isLast = attempt === maxRetries
-    last = yield* runAnswer(turn, setup, { answer, blocks, attempt, isLast })
-    if (last.kind === "denied") return yield* finish(setup, turn.report(last))
-    if (last.kind === "succeeded") break
+  let outcome: CodeOutcome
+  for (let attempt = conversation.suspended?.retryAttempt ?? 0; ; attempt += 1) {
+    const isLast = attempt >= maxRetries
+    if (conversation.suspended) {
+      outcome = yield* runWritten(turn, setup, { ...conversation.suspended, isLast })
+    } else {
+      const answer = yield* ask(turn, setup)
+      await conversation.add(assistantMessage(answer.result, setup.name))
+      const { blocks } = setup.languages.find([answer.text])
+      if (blocks.length === 0) return yield* finish(setup, turn.reply(answer.text, usageOf(answer)))
+      const code = { codeBlocks: [...blocks], retryAttempt: attempt }
+      outcome = yield* runWritten(turn, setup, { ...code, isLast, answer })
+    }
+    if (outcome.kind === "denied") return yield* finish(setup, turn.report(outcome))
+    if (outcome.kind === "succeeded" || isLast) break
   }
-  if (!reflects && last) return yield* finish(setup, turn.report(last))
+  if (!reflects) return yield* finish(setup, turn.report(outcome))
   const answer = yield* ask(turn, setup, [toModel(setup, REFLECT)])
   await conversation.add(assistantMessage(answer.result, setup.name))
   return yield* finish(setup, turn.reply(answer.text, usageOf(answer)))
 }
 
-/** Runs the code of an answer; whatever comes of it, the model is told, so that no code stands without an end. */
-async function* runAnswer(
+interface ModelCode extends SuspendedCode {
+  readonly isLast: boolean
+  /** That it is in, when nobody was told of it yet. */
+  readonly answer?: Answer | undefined
+}
+
+/** Runs code of the model; whatever comes of it, the model is told, so that no code stands without an end. */
+async function* runWritten(
   turn: CodeTurn,
   setup: ModelSetup,
-  {
-    answer,
-    blocks,
-    attempt,
-    isLast,
-  }: { answer: Answer; blocks: readonly CodeBlock[]; attempt: number; isLast: boolean },
+  { codeBlocks, retryAttempt, isLast, answer }: ModelCode,
 ): AsyncGenerator<ChatItem, CodeOutcome, undefined> {
   const { conversation } = setup
-  let told = INTERRUPTED
+  let told: readonly UserMessage[] = [toModel(setup, INTERRUPTED)]
+  let hasStarted = false
+  let waits = false
+  const onStart = (): void => {
+    hasStarted = true
+  }
   try {
-    const written = {
-      content: answer.text,
-      codeBlocks: blocks,
-      retryAttempt: attempt,
-      messages: await conversation.messages(),
-      ...usageOf(answer),
+    if (answer) {
+      yield turn.generated({ ...usageOf(answer), content: answer.text, codeBlocks, retryAttempt })
     }
-    const isCutOff = answer.result.finishReason === "length"
-    const outcome = isCutOff ? yield* cutOff(turn, written) : yield* turn.run(await setup.executor(), written)
-    told = outcome.kind === "failed" && !isLast ? `${outcome.text}\n\n${CORRECT}` : outcome.text
+    const messages = await conversation.messages()
+    const outcome =
+      answer?.result.finishReason === "length"
+        ? // What is missing may be what made it harmless.
+          ({ kind: "failed", text: CUT_OFF } as const)
+        : yield* turn.run(await setup.executor(), { codeBlocks, retryAttempt, messages, onStart })
+    told = outcomeMessages(setup, outcome, isLast)
     return outcome
+  } catch (error) {
+    // What waited already, and was not even asked for to the end, waits on.
+    waits = GloveboxError.is(error, "APPROVAL_PENDING") || (!answer && !hasStarted)
+    throw error
   } finally {
-    await conversation.add(toModel(setup, told))
+    if (waits) conversation.suspend({ codeBlocks, retryAttempt })
+    else await conversation.settle(told)
   }
 }
 
-// What is missing may be what made it harmless.
-async function* cutOff(
-  turn: CodeTurn,
-  written: WrittenCode,
-): AsyncGenerator<ChatItem, CodeOutcome, undefined> {
-  yield turn.generated(written)
-  return { kind: "failed", text: CUT_OFF }
+// Each in a message of its own: what a program wrote is marked, and our words are not.
+function outcomeMessages(setup: ModelSetup, outcome: CodeOutcome, isLast: boolean): readonly UserMessage[] {
+  const { kind, text, note, isOutput = false } = outcome
+  return [
+    ...(note === undefined ? [] : [toModel(setup, note.trimEnd())]),
+    isOutput ? { ...toModel(setup, text), untrusted: CODE_EXECUTION } : toModel(setup, text),
+    ...(kind === "failed" && !isLast ? [toModel(setup, CORRECT)] : []),
+  ]
 }
 
 async function* ask(

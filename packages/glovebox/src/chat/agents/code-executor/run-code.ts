@@ -3,10 +3,17 @@ import { type ErrorCode, GloveboxError } from "../../../core/index.ts"
 import type { CodeBlock, CodeExecutor, CodeResult } from "../../../executors/index.ts"
 import { abortableStream } from "../../../internal/abortable-stream.ts"
 import { formatIssues } from "../../../internal/format-issues.ts"
+import { denialOf } from "../../../tools/code-execution/denial-of.ts"
 import { CodeOutputEvent } from "../../messages/index.ts"
 
-/** The result, or why the code cannot run as it is written: something that its writer can mend. */
-export type RunOutcome = { readonly result: CodeResult } | { readonly refusal: string }
+/**
+ * The result, or why the code cannot run as it is written, which its writer can mend, or that an executor which asks for
+ * leave itself did not get it.
+ */
+export type RunOutcome =
+  | { readonly result: CodeResult }
+  | { readonly refusal: string }
+  | { readonly denial: string }
 
 // Nothing has run then, and another sandbox is not needed, but other code.
 const REFUSALS = new Set<ErrorCode>(["LANGUAGE_UNKNOWN", "LANGUAGE_UNAVAILABLE", "CODE_FILE_REFUSED"])
@@ -41,6 +48,8 @@ export async function* runCode(
     }
   } catch (error) {
     if (GloveboxError.is(error) && REFUSALS.has(error.code)) return { refusal: error.message }
+    const denial = denialOf(error)
+    if (denial !== undefined) return { denial }
     throw error
   }
   return { result: checkResult(result) }

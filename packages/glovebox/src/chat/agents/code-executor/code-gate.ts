@@ -1,0 +1,51 @@
+import { GovernedExecutor } from "../../../governance/effects/governed-executor.ts"
+import type { ApprovalGate, Governor } from "../../../governance/index.ts"
+import type { ApproveCode, CodeGate } from "./approve-code.ts"
+import type { ReadCodeExecutorOptions } from "./code-executor-agent-options.ts"
+import { CodeJournal } from "./code-journal.ts"
+
+const UNSEEN =
+  "It would run on this machine itself, and there a rule is nobody who looks at it. Use a sandbox, or set dangerouslyRunWithoutApproval: true."
+
+/** Whom an agent asks before it runs code: whoever its options name, else the gate of its governance, else nobody. */
+export function codeGateOf(
+  read: ReadCodeExecutorOptions,
+  governor: Governor | undefined,
+): CodeGate | undefined {
+  const { name, governance, approve, approvalTimeout: timeoutMs, codeExecutor } = read
+  if (approve) {
+    const journal = governor && new CodeJournal(governor.approvals, { by: `approve of ${name}`, timeoutMs })
+    return { approve, timeoutMs, journal }
+  }
+  const asked = governor?.approveCode
+  if (!asked || !governance?.gate) return undefined
+  if (codeExecutor?.runsOnHost === true && !read.dangerouslyRunWithoutApproval) {
+    return { approve: seenBySomebody(asked, governance.gate, governor), timeoutMs }
+  }
+  return asksItself(codeExecutor) ? undefined : { approve: asked, timeoutMs }
+}
+
+/** Whether an executor asks for leave with each run. */
+export function asksItself(executor: unknown): boolean {
+  return executor instanceof GovernedExecutor && executor.asks
+}
+
+// A rule for sandboxes, such as one that allows a language, must not let code onto the machine.
+function seenBySomebody(approve: ApproveCode, gate: ApprovalGate, governor: Governor): ApproveCode {
+  const journal = new CodeJournal(governor.approvals, { by: "CodeExecutorAgent" })
+  return async (request) => {
+    const { agent, codeBlocks, policy, beyondPolicy } = request
+    const lane = gate.laneOf({
+      kind: "code",
+      payload: { codeBlocks: [...codeBlocks] },
+      agent,
+      policy,
+      beyondPolicy,
+    })
+    if (lane !== "allow") return approve(request)
+    const denied = { approved: false, reason: UNSEEN } as const
+    await journal.asked(request)
+    await journal.answered(request, denied)
+    return denied
+  }
+}

@@ -1,0 +1,218 @@
+import { randomUUID } from "node:crypto"
+import { GloveboxError } from "../../core/index.ts"
+import type {
+  CodeBlock,
+  CodeExecutor,
+  CodeResult,
+  ExecuteOptions,
+  ExecutionEvent,
+  StreamOptions,
+} from "../../executors/index.ts"
+import { errorMessage } from "../../internal/error-message.ts"
+import type { PolicyChange, SandboxPolicy } from "../../policy/index.ts"
+import { codeRunDone, codeRunFailed, codeRunIntent } from "../audit/code-run-data.ts"
+import type { AuditData, AuditEntry } from "../audit/record-kinds.ts"
+import type { Observed } from "../telemetry/index.ts"
+import { authorize } from "./authorize.ts"
+import type { Controls } from "./controls.ts"
+import { EgressRecorder } from "./egress-recorder.ts"
+import { executorKind } from "./executor-kind.ts"
+import { reachOf } from "./executor-reach.ts"
+import { policyData } from "./policy-data.ts"
+import { redactEvents } from "./redact-events.ts"
+
+export interface GovernedExecutorOptions {
+  /** Whether leave is asked for here; false where somebody has asked already. @default true */
+  readonly approval?: boolean | undefined
+  /** Whether what code prints is redacted; what is recorded is in any case. @default true */
+  readonly redaction?: boolean | undefined
+}
+
+/** An executor behind the rules: runs are allowed, approved, recorded and traced, and what they print is redacted. */
+export class GovernedExecutor implements CodeExecutor {
+  readonly #executor: CodeExecutor
+  readonly #controls: Controls
+  readonly #asks: boolean
+  readonly #redacts: boolean
+  #recordedPolicy: string | undefined
+  #watch: Disposable | undefined
+
+  constructor(
+    executor: CodeExecutor,
+    controls: Controls,
+    { approval = true, redaction = true }: GovernedExecutorOptions = {},
+  ) {
+    this.#executor = executor
+    this.#controls = controls
+    this.#asks = approval
+    this.#redacts = redaction
+  }
+
+  /** That of the executor, where it tells. */
+  get policy(): SandboxPolicy | undefined {
+    return reachOf(this.#executor).policy
+  }
+
+  /** What its code can reach that no policy tells of. */
+  get beyondPolicy(): readonly PolicyChange[] {
+    return reachOf(this.#executor).beyondPolicy
+  }
+
+  get kind(): string {
+    return executorKind(this.#executor)
+  }
+
+  /** Whether leave is asked for here. */
+  get asks(): boolean {
+    return this.#asks && this.#controls.gate !== undefined
+  }
+
+  get runsOnHost(): boolean {
+    return this.#executor.runsOnHost === true
+  }
+
+  /** What to tell a model of the functions that its code can import; empty where there are none. */
+  describeFunctions(): string {
+    const { describeFunctions } = this.#executor as { readonly describeFunctions?: unknown }
+    return typeof describeFunctions === "function" ? String(describeFunctions.call(this.#executor)) : ""
+  }
+
+  async start(options?: { readonly signal?: AbortSignal | undefined }): Promise<void> {
+    await this.#executor.start(options)
+  }
+
+  async stop(): Promise<void> {
+    this.#unwatch()
+    await this.#executor.stop()
+  }
+
+  async restart(): Promise<void> {
+    await this.#executor.restart()
+  }
+
+  async executeCodeBlocks(
+    blocks: readonly CodeBlock[],
+    { signal, onOutput }: ExecuteOptions = {},
+  ): Promise<CodeResult> {
+    let result: CodeResult | undefined
+    for await (const event of this.stream(blocks, { signal })) {
+      if (event.type === "stdout" || event.type === "stderr") onOutput?.(event)
+      if (event.type === "finished") ({ result } = event)
+    }
+    if (result) return result
+    throw endless()
+  }
+
+  /** Whether the agent may use it at all: for whoever asks for leave before. @throws ACCESS_DENIED */
+  async authorize({ signal }: StreamOptions = {}): Promise<void> {
+    const { kind: name, policy, beyondPolicy } = this
+    await authorize(this.#controls, { kind: "executor", name, policy, beyondPolicy }, signal)
+  }
+
+  /** @throws ACCESS_DENIED, an ApprovalError, or what keeps the audit log from being written */
+  async *stream(
+    blocks: readonly CodeBlock[],
+    { signal }: StreamOptions = {},
+  ): AsyncGenerator<ExecutionEvent, void, undefined> {
+    const { agent, telemetry } = this.#controls
+    // Of one's own: what is asked for is what runs, whatever becomes of theirs.
+    const asked = blocks.map((block) => Object.freeze({ ...block }))
+    await this.authorize({ signal })
+    this.#watch ??= telemetry.watchPool(this.#executor, { executor: this.kind })
+    const observed = telemetry.codeRun({
+      agent,
+      executor: this.kind,
+      blocks: asked,
+      policySha256: this.policy?.sha256,
+    })
+    try {
+      const approved = await observed.run(async () => this.#approve(asked, signal))
+      await this.#recordPolicy(signal)
+      yield* this.#run(approved, observed, signal)
+    } catch (error) {
+      observed.fail(error)
+      throw error
+    } finally {
+      observed.fail("Nobody wanted the rest of the run.")
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#unwatch()
+    await this.#executor[Symbol.asyncDispose]()
+  }
+
+  #unwatch(): void {
+    this.#watch?.[Symbol.dispose]()
+    this.#watch = undefined
+  }
+
+  async #approve(
+    codeBlocks: readonly CodeBlock[],
+    signal: AbortSignal | undefined,
+  ): Promise<readonly CodeBlock[]> {
+    const { gate, agent } = this.#controls
+    if (!gate || !this.#asks) return codeBlocks
+    const policy = this.policy && ((): SandboxPolicy | undefined => this.policy)
+    const { beyondPolicy } = this
+    const grant = await gate.request(
+      { kind: "code", payload: { codeBlocks }, agent, policy, beyondPolicy },
+      { signal },
+    )
+    await grant.use(grant.payload, { signal })
+    return grant.payload.codeBlocks
+  }
+
+  async #recordPolicy(signal: AbortSignal | undefined): Promise<void> {
+    const { policy } = this
+    if (!policy || policy.sha256 === this.#recordedPolicy) return
+    const { agent, log } = this.#controls
+    await log.record({ kind: "policy-load", agent, data: policyData(policy, "executor") }, { signal })
+    this.#recordedPolicy = policy.sha256
+  }
+
+  async *#run(
+    blocks: readonly CodeBlock[],
+    observed: Observed<CodeResult>,
+    signal: AbortSignal | undefined,
+  ): AsyncGenerator<ExecutionEvent, void, undefined> {
+    const { agent, log, content, redactor } = this.#controls
+    const id = randomUUID()
+    const intent = {
+      ...codeRunIntent(id, blocks, content),
+      executor: this.kind,
+      policySha256: this.policy?.sha256,
+    }
+    const entry = (data: AuditData<"code-run">): AuditEntry => ({ kind: "code-run", agent, data })
+    const effect = await log.begin(entry(intent), { signal })
+    const egress = new EgressRecorder(id, this.#controls, observed)
+    const start = performance.now()
+    let failure = "Nobody wanted the rest of the run."
+    try {
+      const events = this.#executor.stream(blocks, { signal })
+      let isFinished = false
+      for await (const event of redactor && this.#redacts ? redactEvents(events, redactor) : events) {
+        if (event.type === "egress") await egress.take(event)
+        if (event.type === "finished") {
+          isFinished = true
+          // Recorded before anybody hears of it.
+          await egress.end()
+          await effect.close(entry(codeRunDone(intent, event.result, content)))
+          observed.end(event.result)
+        }
+        yield event
+      }
+      if (!isFinished) throw endless()
+    } catch (error) {
+      failure = errorMessage(error)
+      throw error
+    } finally {
+      await egress.end()
+      await effect.close(entry(codeRunFailed(intent, failure, performance.now() - start)))
+    }
+  }
+}
+
+function endless(): GloveboxError {
+  return new GloveboxError("SANDBOX_LOST", "The run ended without a result.")
+}

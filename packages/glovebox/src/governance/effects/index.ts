@@ -1,0 +1,6 @@
+export type { ApprovalAudit } from "./approval-audit.ts"
+export type { ContentOptions } from "./controls.ts"
+export { GovernedClient } from "./governed-client.ts"
+export { GovernedExecutor, type GovernedExecutorOptions } from "./governed-executor.ts"
+export { GovernedWorkbench } from "./governed-workbench.ts"
+export { Governor } from "./governor.ts"
