@@ -11,7 +11,7 @@ const executors = "packages/glovebox/src/executors"
 const processes = integration([
   ...["bubblewrap", "local", "wasm"].map((tier) => `${executors}/${tier}/**/*`),
   "packages/glovebox/src/{models,tools,memory,governance}/**/*",
-  "packages/glovebox/src/cli/{audit-command,mcp-command,run-command,run-governance,run-hostile,chat-command}",
+  "packages/glovebox/src/cli/{audit-command,exec-governance,guard-process,mcp-command,mcp-governance,run-command,run-governance,run-hostile,chat-command}",
   "packages/glovebox/src/chat/{agents/terminal-input,agents/assistant/assistant-process,teams/suspended-process}",
   "packages/glovebox/src/verify/{wasm,bubblewrap}",
   "packages/glovebox/agents/**/*",

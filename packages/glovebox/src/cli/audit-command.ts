@@ -7,6 +7,7 @@ import { reportRuns } from "./audit/report-runs.ts"
 import { showRecords } from "./audit/show-records.ts"
 import { tailRecords } from "./audit/tail-records.ts"
 import { verifyLog } from "./audit/verify-log.ts"
+import { otherLogs } from "./audit/other-logs.ts"
 import type { CommandOutput } from "./command-output.ts"
 import { watchInterrupts } from "./interrupts.ts"
 import { leftExitCode } from "./left-exit-code.ts"
@@ -35,7 +36,7 @@ function showCommand(output: CommandOutput): Command {
   return withFilterOptions(logCommand("show", "print the records, oldest first"))
     .option("-n, --last <number>", "only the last of them", readCount)
     .option("--json", "print the lines as they are")
-    .action(action(output, showRecords))
+    .action(action(output, eachLog(showRecords)))
 }
 
 function tailCommand(output: CommandOutput): Command {
@@ -44,7 +45,7 @@ function tailCommand(output: CommandOutput): Command {
     .option("-f, --follow", "go on until interrupted (the default)")
     .option("--no-follow", "end after those that are there")
     .option("--json", "print the lines as they are")
-    .action(action(output, tailRecords))
+    .action(action(output, oneLog(tailRecords)))
 }
 
 function verifyCommand(output: CommandOutput): Command {
@@ -56,7 +57,7 @@ function verifyCommand(output: CommandOutput): Command {
 Exits with 0 when the log is whole, with 1 when it is not, with 3 when it cannot be read,
 with 2 for a wrong command line.`,
     )
-    .action(action(output, verifyLog))
+    .action(action(output, eachLog(verifyLog)))
 }
 
 function exportCommand(output: CommandOutput): Command {
@@ -73,7 +74,7 @@ function exportCommand(output: CommandOutput): Command {
     .option("--force", "replace a file that is there")
   return withCheckOptions(withFilterOptions(command))
     .option("-n, --last <number>", "only the last of them", readCount)
-    .action(action(output, exportRecords))
+    .action(action(output, oneLog(exportRecords)))
 }
 
 function reportCommand(output: CommandOutput): Command {
@@ -87,7 +88,7 @@ function reportCommand(output: CommandOutput): Command {
   return withCheckOptions(command)
     .option("--json", "print one JSON object")
     .addHelpText("after", "\nExits as verify does, for the log that it tells of.")
-    .action(action(output, reportRuns))
+    .action(action(output, eachLog(reportRuns)))
 }
 
 function logCommand(name: string, description: string): Command {
@@ -101,6 +102,30 @@ function withCheckOptions(command: Command): Command {
     .option("--key <file>", "the public Ed25519 key, as PEM, that its checkpoints must be signed with")
     .option("--head <head>", "what was kept elsewhere: a hash, number:hash, or a file that has it")
     .option("--after <number:hash>", "the last record before these files, where older ones were removed")
+}
+
+/** Where no log is named: the usual one, and those beside it. */
+function eachLog<Options extends { readonly json?: true; readonly head?: string; readonly after?: string }>(
+  work: Work<Options>,
+): Work<Options> {
+  return async (file, options, output, signal) => {
+    const { json, head, after } = options
+    // One object, and a place in one log, are of one.
+    if ((json ?? head ?? after) !== undefined) return oneLog(work)(file, options, output, signal)
+    await work(file, options, output, signal)
+    for (const other of file === undefined ? await otherLogs() : []) {
+      output.print(`\n${other}`)
+      await work(other, options, output, signal)
+    }
+  }
+}
+
+function oneLog<Options>(work: Work<Options>): Work<Options> {
+  return async (file, options, output, signal) => {
+    const others = file === undefined ? await otherLogs() : []
+    if (others.length > 0) output.note(`there is more, which can be named: ${others.join(", ")}`)
+    await work(file, options, output, signal)
+  }
 }
 
 function action<Options>(

@@ -112,6 +112,7 @@ async function chat(options: ChatOptions, at: At): Promise<void> {
     model: label,
     kind: client.modelInfo.functionCalling ? "tools" : "fences",
     files: workDir,
+    redaction: output.redaction,
     view: {
       mode: isTerminal ? "all" : "answer",
       runs: () => executor.runs,

@@ -18,7 +18,7 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-const exec = (...args: string[]): Promise<number> => main(["node", "glovebox", "exec", ...args])
+const exec = (...args: string[]): Promise<number> => main(["node", "glovebox", "exec", "--no-audit", ...args])
 const here = import.meta.filename
 const folder = mkdtempSync(join(tmpdir(), "glovebox-exec-"))
 const dockerOnly = join(folder, "docker-only.yaml")

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from "commander"
 import { GloveboxError } from "../core/index.ts"
+import { approvalsCommand } from "./approvals-command.ts"
 import { auditCommand } from "./audit-command.ts"
 import { chatCommand } from "./chat-command.ts"
 import { CommandFailure, EXIT_FAILED, EXIT_USAGE } from "./command-failure.ts"
@@ -71,6 +72,7 @@ function createProgram(output: CommandOutput): Command {
     doctorCommand,
     verifyCommand,
     auditCommand,
+    approvalsCommand,
     gcCommand,
     mcpCommand,
   ]

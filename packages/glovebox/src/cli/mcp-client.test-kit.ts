@@ -12,14 +12,27 @@ export interface McpClient extends AsyncDisposable {
   call(name: string, args?: Record<string, unknown>): Promise<CallToolResult>
 }
 
+export interface StartMcpOptions {
+  /** What the client calls itself. */
+  readonly name?: string
+  readonly env?: Readonly<Record<string, string>>
+}
+
 /** Starts `glovebox mcp` as desktop programs do. */
 export async function startMcp(...args: string[]): Promise<McpClient> {
-  const client = new Client({ name: "test", version: "1" })
+  return startMcpAs({}, ...args)
+}
+
+export async function startMcpAs(
+  { name = "test", env = {} }: StartMcpOptions,
+  ...args: string[]
+): Promise<McpClient> {
+  const client = new Client({ name, version: "1" })
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [bin, "mcp", ...args],
     stderr: "ignore",
-    env: { ...getDefaultEnvironment(), TMPDIR: process.env["TMPDIR"] ?? "/tmp" },
+    env: { ...getDefaultEnvironment(), TMPDIR: process.env["TMPDIR"] ?? "/tmp", ...env },
   })
   await client.connect(transport)
   return asMcpClient(client, transport.pid ?? undefined)

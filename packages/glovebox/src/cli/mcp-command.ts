@@ -1,9 +1,8 @@
 import { randomBytes } from "node:crypto"
 import { Command, InvalidArgumentError, Option } from "commander"
-import type { CreateExecutorOptions } from "../executors/index.ts"
-import { type ApprovalGateOptions, FileApprovalQueue } from "../governance/index.ts"
+import type { CreateExecutorOptions, SandboxChoice } from "../executors/index.ts"
 import { abortable } from "../internal/abortable.ts"
-import { parseDuration } from "../policy/index.ts"
+import { type SandboxPolicy, parseDuration } from "../policy/index.ts"
 import {
   SandboxHttpServer,
   type SandboxServerOptions,
@@ -11,11 +10,13 @@ import {
   serveSandboxStdio,
 } from "../tools/mcp-server/index.ts"
 import type { CommandOutput } from "./command-output.ts"
+import { type Config, loadConfig } from "./config/load-config.ts"
 import { type GovernanceFlags, withGovernanceOptions } from "./governance/governance-flags.ts"
 import { openGovernance } from "./governance/open-governance.ts"
 import { refuseWritableLog } from "./governance/refuse-writable-log.ts"
 import { watchInterrupts } from "./interrupts.ts"
 import { describeSandbox } from "./mcp-sandbox.ts"
+import { mcpApproval } from "./mcp/mcp-approval.ts"
 import { McpSessions } from "./mcp/mcp-sessions.ts"
 import { ProgressLine } from "./progress-line.ts"
 import {
@@ -27,7 +28,9 @@ import {
 } from "./sandbox-options.ts"
 import { version } from "./version.ts"
 
-interface McpOptions extends SandboxOptions, GovernanceFlags {
+interface McpOptions extends Omit<SandboxOptions, "sandbox">, GovernanceFlags {
+  readonly sandbox?: Exclude<SandboxChoice, "local">
+  readonly config?: string
   readonly approvals?: string
   readonly http?: number
   readonly isolation?: "run" | "session"
@@ -47,9 +50,10 @@ export function mcpCommand(output: CommandOutput): Command {
     )
   const sandbox = sandboxOption(
     SANDBOXES.filter((name) => name !== "local"),
-    "where to run code; auto is docker where an engine answers, else wasm",
-  ).default("auto")
+    "where to run code (default: auto, which is docker where an engine answers, else wasm)",
+  )
   return withGovernanceOptions(withSandboxOptions(command, sandbox))
+    .option("--config <file>", "the configuration, with rules for who may do what; none is looked for")
     .option(
       "--approvals <folder>",
       "where somebody answers before code runs that can reach more than deny-all (default: the policy is the answer)",
@@ -82,22 +86,24 @@ printed on stderr. Needs the package @modelcontextprotocol/server.`,
     })
 }
 
-async function serve(options: McpOptions, output: CommandOutput, signal: AbortSignal): Promise<void> {
+async function serve(given: McpOptions, output: CommandOutput, signal: AbortSignal): Promise<void> {
   using progress = new ProgressLine(output.stderr)
   const at = { output, progress, signal }
   const note = (line: string): void => output.note(line)
-  await using governed = await openGovernance(
-    { command: "mcp", options, config: NO_CONFIG, approval: approvalFor(options, note) },
-    at,
-  )
+  const config = await configOf(given, signal)
+  const options = { ...given, sandbox: given.sandbox ?? config.sandbox ?? "auto" }
+  const policySource = sourceOf(given, config)
+  const approval = mcpApproval({ folder: given.approvals, policySource, config, note })
+  await using governed = await openGovernance({ command: "mcp", options, config, approval }, at)
   // Chosen once, so that what cannot work is said now, and later sessions have the same.
-  await using first = await openExecutor(options, moreFor(options), at)
+  const asked = given.policy === undefined ? config.policy : undefined
+  await using first = await openExecutor(options, moreFor(options, asked), at)
   const { policy } = first
   if (governed.audit) await refuseWritableLog(governed.audit.path, { workDir: options.workDir, policy })
   const { sandbox } = first.describe()
   // Read once too: a file in the work folder could be written by the very callers that it binds.
   const chosen = { ...options, sandbox, policy: undefined, image: undefined, timeout: undefined }
-  const place = { ...at, policySource: options.policy ?? "default" }
+  const place = { ...at, policySource }
   const {
     openExecutor: open,
     onCall,
@@ -105,7 +111,7 @@ async function serve(options: McpOptions, output: CommandOutput, signal: AbortSi
   } = new McpSessions({
     governed,
     openExecutor: async (session, workDir) =>
-      session.openExecutor({ ...chosen, workDir }, { ...moreFor(chosen), policy }, place),
+      session.openExecutor({ ...chosen, workDir }, moreFor(chosen, policy), place),
     details: { sandbox, policySha256: policy.sha256 },
     note,
     signal,
@@ -123,18 +129,15 @@ async function serve(options: McpOptions, output: CommandOutput, signal: AbortSi
   else await serveHttp(served, { ...options, port: options.http }, output, signal)
 }
 
-const NO_CONFIG = { file: undefined, isNamed: false, policy: undefined }
+// None is looked for: clients start it in folders of theirs.
+async function configOf({ config: file }: McpOptions, signal: AbortSignal): Promise<Config> {
+  if (file === undefined) return { file: undefined, isNamed: false, policy: undefined }
+  return loadConfig({ file, folder: process.cwd(), signal })
+}
 
-// A server has nobody to ask: whoever started it with a wider policy has said yes to what that lets code do.
-function approvalFor({ policy, approvals }: McpOptions, note: (line: string) => void): ApprovalGateOptions {
-  if (approvals === undefined) {
-    const by = `--policy ${policy}`
-    return { provider: { name: by, ask: async () => ({ decision: "approve", by }) } }
-  }
-  return {
-    provider: new FileApprovalQueue({ folder: approvals }),
-    onRequest: ({ id, agent }) => note(`${agent} waits for approval ${id} in ${approvals}`),
-  }
+function sourceOf({ policy }: McpOptions, config: Config): string {
+  if (policy !== undefined) return `--policy ${policy}`
+  return config.policy === undefined ? "default" : `policy in ${config.file}`
 }
 
 async function serveHttp(
@@ -152,11 +155,15 @@ async function serveHttp(
   await abortable(new Promise(() => {}), signal)
 }
 
-function moreFor({ sandbox, isolation }: Pick<McpOptions, "sandbox" | "isolation">): CreateExecutorOptions {
+function moreFor(
+  { sandbox, isolation }: { readonly sandbox: SandboxChoice; readonly isolation?: "run" | "session" },
+  policy: SandboxPolicy | undefined,
+): CreateExecutorOptions {
   const pool = { pool: { size: 1 }, deleteTmpFiles: true }
   // A kernel has one way only.
   const kept = sandbox === "jupyter" ? {} : { isolation }
-  return { ...kept, docker: pool, bubblewrap: pool, wasm: pool, jupyter: { deleteTmpFiles: true } }
+  const more = { docker: pool, bubblewrap: pool, wasm: pool, jupyter: { deleteTmpFiles: true } }
+  return { ...kept, ...more, ...(policy && { policy }) }
 }
 
 function aPort(text: string): number {

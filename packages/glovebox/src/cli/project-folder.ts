@@ -1,6 +1,7 @@
-import { access, lstat, mkdir, writeFile } from "node:fs/promises"
+import { access, lstat, writeFile } from "node:fs/promises"
 import { homedir } from "node:os"
 import { dirname, join, resolve } from "node:path"
+import { makeFolder } from "../internal/make-folder.ts"
 import { CommandFailure } from "./command-failure.ts"
 
 /** The folder for what the command keeps of a project: in the repository's root, else in the folder itself. */
@@ -14,13 +15,13 @@ export async function projectFolder(folder: string, home: string = homedir()): P
 
 /** Makes a folder that only its user reads, and that is not checked in. */
 export async function makePrivate(project: string, ...inner: readonly string[]): Promise<string> {
-  await mkdir(project, { recursive: true, mode: 0o700 })
+  await makeFolder(project, { mode: 0o700 })
   await checkPrivate(project)
   await writeFile(join(project, ".gitignore"), "*\n", { flag: "wx" }).catch(() => {})
   let folder = project
   for (const name of inner) {
     folder = join(folder, name)
-    await mkdir(folder, { recursive: true, mode: 0o700 })
+    await makeFolder(folder, { mode: 0o700 })
     await checkPrivate(folder)
   }
   return folder

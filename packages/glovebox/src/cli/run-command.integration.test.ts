@@ -240,7 +240,7 @@ describe("glovebox run --approve", () => {
       env: bench.env,
       cwd: bench.folder,
     })
-    await terminal.until("it reaches nothing")
+    await terminal.until("reaches nothing beyond deny-all")
     await terminal.until("print(6 * 7) # <U+202E>evil␛[2J")
     await terminal.until("Allow it?")
     terminal.write("y\r")

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { readFile, readdir } from "node:fs/promises"
+import { readFile, readdir, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { beforeAll, describe, expect, it } from "vitest"
 import { type AuditRecord, readAuditLog, verifyAuditLog } from "../governance/index.ts"
@@ -139,6 +139,16 @@ describe("glovebox run, and its log", () => {
         { data: { command } },
       ])
     }
+    // Whoever checks the logs is not to know of the second.
+    const audit = async (...args: readonly string[]): Promise<Ended> =>
+      glovebox(["audit", ...args], "", bench.env, bench.folder)
+    const checked = await audit("verify")
+    expect(checked.code).toBe(0)
+    expect(checked.stdout).toMatch(/audit\.jsonl is whole[^]*audit-2\.jsonl is whole/)
+    expect((await audit("verify", "--json")).stderr).toMatch(/there is more.*audit-2\.jsonl/)
+    const second = join(bench.folder, ".glovebox", "audit-2.jsonl")
+    await writeFile(second, (await readFile(second, "utf8")).replace('"command":"run"', '"command":"ran"'))
+    expect((await audit("verify")).code).toBe(1)
   })
 
   it("runs nothing that cannot be recorded, and says what to do", async () => {
@@ -146,6 +156,21 @@ describe("glovebox run, and its log", () => {
     const { code, stderr } = await run(bench, "--audit", "/dev/null/audit.jsonl", "Go.")
     expect([code, bench.server.requests.length]).toEqual([1, 0])
     expect(stderr).toMatch(/nothing runs unrecorded: .*--audit <file>.*--no-audit/)
+  })
+
+  it("does nothing more when its record cannot be written any more", async () => {
+    await using bench = await JobBench.open(says("One."), says("Two."))
+    const chat = new Terminal(["chat", ...TOOLS], { env: bench.env, cwd: bench.folder })
+    await chat.until("> ")
+    await chat.type("First.\r", "One.")
+    await chat.until("> ")
+    const folder = join(bench.folder, ".glovebox")
+    for (const name of await readdir(folder)) if (name.includes(".lock-")) await rm(join(folder, name))
+    await chat.type("Second.\r", "was taken away")
+    await chat.until("> ")
+    expect(bench.server.requests).toHaveLength(1)
+    chat.write("\u0004")
+    await chat.code
   })
 
   it("records that it was ended by others", async () => {
@@ -223,6 +248,31 @@ describe("glovebox run and chat, and keys", () => {
     const kept = await allFiles(bench.folder)
     expect(kept).toContain("My key is [redacted:OPENAI_API_KEY].")
     expect(kept).not.toContain(TEST_KEY)
+  })
+
+  it("keeps none that a model says or writes into code, and goes on with what is kept", async () => {
+    await using bench = await JobBench.open(
+      runs(`key = "${TEST_KEY}"`),
+      says("It is ", TEST_KEY.slice(0, 10), TEST_KEY.slice(10), "."),
+      says("Still here."),
+    )
+    const chat = async (input: string): Promise<Ended> =>
+      glovebox(["chat", ...TOOLS], input, bench.env, bench.folder)
+    expect((await chat("What is it?\n/save said.md\n")).code).toBe(0)
+    const kept = await allFiles(bench.folder)
+    expect(kept).toContain("It is [redacted:OPENAI_API_KEY].")
+    expect(kept).not.toContain(TEST_KEY)
+    expect((await chat("And now?\n")).stdout).toBe("Still here.\n")
+    expect(JSON.stringify(bench.lastMessages())).toContain('key = \\\\\\"[redacted:OPENAI_API_KEY]')
+  })
+
+  it("does not mind a key that a server asks for and ignores", async () => {
+    await using bench = await JobBench.open(says("Fine."))
+    const model = `{ provider: openai, name: gpt-4o, api_key_env: ANY, base_url: "${bench.env["OPENAI_BASE_URL"]}" }`
+    await bench.write("glovebox.config.yaml", `model: ${model}\n`)
+    const env = { ...bench.env, ANY: "xxxxxxxx" }
+    const { stdout } = await glovebox(["run", "--sandbox", "wasm", "Go."], "", env, bench.folder)
+    expect(stdout).toBe("Fine.\n")
   })
 
   it("hides what the configuration names, whatever the variable is called", async () => {

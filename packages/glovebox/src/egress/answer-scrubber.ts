@@ -1,27 +1,29 @@
+import { type AnswerFraming, readAnswerHead } from "./answer-head.ts"
 import { ChunkedDecoder, LAST_CHUNK, encodeChunk } from "./chunked-decoder.ts"
-import { Refusal } from "./refusal.ts"
 import { MOST_HEAD_BYTES } from "./request-head.ts"
-import type { Replacement } from "./secret-forms.ts"
+import type { SecretFinder } from "./secret-finder.ts"
 import { StreamReplacer } from "./stream-replacer.ts"
+import { unreadable } from "./unreadable.ts"
 
 const END = Buffer.from("\r\n\r\n")
+const NOTHING = Buffer.alloc(0)
 
 /**
- * Takes secrets out of what a server answers to one request: out of heads and body, also where chunks cut them. Bytes
- * that it cannot read are refused. Throws Refusal.
+ * Takes secrets out of what a server answers to one request: out of heads and body, also where chunks cut them. What it
+ * cannot read is refused, and what comes behind the answer stays here. Throws Refusal.
  */
 export class AnswerScrubber {
-  readonly #replacements: readonly Replacement[]
-  #body: StreamReplacer
-  #head: Buffer | undefined = Buffer.alloc(0)
+  readonly #finder: SecretFinder
+  readonly #body: StreamReplacer
+  #head: Buffer | undefined = NOTHING
   #chunks: ChunkedDecoder | undefined
   // Of a body that says how long it is: what is held back must not wait for a server that stays.
   #left = Number.POSITIVE_INFINITY
   #isOver = false
 
-  constructor(replacements: readonly Replacement[]) {
-    this.#replacements = replacements
-    this.#body = new StreamReplacer(replacements)
+  constructor(finder: SecretFinder) {
+    this.#finder = finder
+    this.#body = new StreamReplacer(finder)
   }
 
   /** What of it can pass by now. */
@@ -35,12 +37,12 @@ export class AnswerScrubber {
       if (end < 0) return Buffer.concat(passed)
       const head = this.#head.subarray(0, end + END.length)
       const rest = this.#head.subarray(head.length)
+      const framing = readAnswerHead(head.subarray(0, end).toString("latin1"))
       passed.push(this.#scrubbed(head))
-      const text = head.toString("latin1")
-      // Others than the switch to another protocol come before the answer itself.
-      if (/^HTTP\/1\.[01] 1(?!01)\d\d/.test(text)) this.#head = rest
+      if (framing.kind === "interim") this.#head = rest
       else {
-        this.#begin(text)
+        this.#head = undefined
+        this.#begin(framing)
         passed.push(this.#pushBody(rest))
         return Buffer.concat(passed)
       }
@@ -49,29 +51,25 @@ export class AnswerScrubber {
 
   /** The rest, at the end of all. */
   end(): Buffer {
-    if (this.#head) return this.#scrubbed(this.#head)
-    if (!this.#chunks) return this.#body.end()
-    // Cut off it stays: whoever has a part must not take it for all.
-    return Buffer.alloc(0)
+    if (this.#head && this.#head.length > 0) throw unreadable("has a head without an end")
+    // Cut off a body of chunks stays: whoever has a part must not take it for all.
+    return this.#head || this.#chunks ? NOTHING : this.#body.end()
   }
 
-  #begin(head: string): void {
-    this.#head = undefined
-    if (fieldOf(head, "content-encoding").some((coding) => coding !== "identity"))
-      throw unreadable("is compressed, though it was asked not to be")
-    const codings = fieldOf(head, "transfer-encoding")
-    if (codings.some((coding) => coding !== "chunked") || codings.length > 1)
-      throw unreadable("has a transfer encoding other than chunked")
-    if (codings.length === 1) this.#chunks = new ChunkedDecoder()
-    else this.#left = Number(fieldOf(head, "content-length")[0] ?? Number.POSITIVE_INFINITY)
+  #begin(framing: AnswerFraming): void {
+    if (framing.kind === "chunked") this.#chunks = new ChunkedDecoder()
+    if (framing.kind === "length") this.#left = framing.length
+    this.#isOver = this.#left === 0
   }
 
   #pushBody(bytes: Buffer): Buffer {
-    if (bytes.length === 0 || this.#isOver) return Buffer.alloc(0)
+    if (bytes.length === 0 || this.#isOver) return NOTHING
     if (!this.#chunks) {
-      this.#left -= bytes.length
-      const passed = this.#body.push(bytes)
-      return this.#left > 0 ? passed : Buffer.concat([passed, this.#body.end()])
+      const own = bytes.subarray(0, this.#left)
+      this.#left -= own.length
+      this.#isOver = this.#left === 0
+      const passed = this.#body.push(own)
+      return this.#isOver ? Buffer.concat([passed, this.#body.end()]) : passed
     }
     const { data, rest } = this.#chunks.decode(bytes)
     const passed = [...data.map((piece) => this.#body.push(piece)), ...(rest ? [this.#body.end()] : [])]
@@ -81,26 +79,7 @@ export class AnswerScrubber {
   }
 
   #scrubbed(bytes: Buffer): Buffer {
-    const replacer = new StreamReplacer(this.#replacements)
+    const replacer = new StreamReplacer(this.#finder)
     return Buffer.concat([replacer.push(bytes), replacer.end()])
   }
-}
-
-function fieldOf(head: string, name: string): string[] {
-  const lines = head.split("\r\n").filter((line) => line.toLowerCase().startsWith(`${name}:`))
-  return lines.flatMap((line) =>
-    line
-      .slice(name.length + 1)
-      .split(",")
-      .map((member) => member.trim().toLowerCase())
-      .filter((member) => member !== ""),
-  )
-}
-
-function unreadable(what: string): Refusal {
-  return new Refusal(
-    "SECRET_HIDDEN",
-    `The server was sent a secret, and its answer ${what}, so whether the secret is in it cannot be seen.`,
-    "Use another request that is answered as plain text, or ask for the secret not to be sent to this host.",
-  )
 }

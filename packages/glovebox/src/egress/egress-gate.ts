@@ -21,6 +21,8 @@ export interface EgressGateOptions {
   readonly secrets?: readonly GateSecret[] | undefined
   /** Authorities, as PEM, that servers of intercepted hosts may have beside the known ones. @default none */
   readonly ca?: readonly string[] | undefined
+  /** Whether somebody hears that a value is used; where nobody does, none is. @default always */
+  readonly canReceipt?: (() => boolean) | undefined
   /** Told of each decision and each end, at once; must not throw. */
   readonly onEvent: (event: EgressEvent) => void
 }
@@ -40,7 +42,14 @@ export class EgressGate implements Disposable {
   #crowded: EgressDenial | undefined
   #isClosed = false
 
-  constructor({ network, lookup = lookupHere, secrets = [], ca = [], onEvent }: EgressGateOptions) {
+  constructor({
+    network,
+    lookup = lookupHere,
+    secrets = [],
+    ca = [],
+    canReceipt = () => true,
+    onEvent,
+  }: EgressGateOptions) {
     this.#book = new RuleBook(network)
     this.#log = new EgressLog(onEvent)
     this.#context = {
@@ -50,6 +59,7 @@ export class EgressGate implements Disposable {
       secrets: new GateSecrets(secrets),
       authority: () => (this.#authority ??= new CertificateAuthority()),
       ca,
+      canReceipt,
     }
     if (network.allow.some((rule) => typeof rule === "object" && rule.intercept)) this.#context.authority()
   }

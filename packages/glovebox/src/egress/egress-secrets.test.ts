@@ -1,35 +1,6 @@
 import { describe, expect, it } from "vitest"
 import { TestGate, TestServer } from "./egress-gate.test-kit.ts"
-import { type GateSecret, makePlaceholder } from "./index.ts"
-
-const VALUE = "s3cr3t/value+of&the=test"
-const PLACEHOLDER = makePlaceholder(VALUE)
-
-function secret(port: number, more: Partial<GateSecret> = {}): GateSecret {
-  return {
-    name: "TOKEN",
-    value: VALUE,
-    placeholder: PLACEHOLDER,
-    hosts: [`http://allowed.test:${port}`],
-    ...more,
-  }
-}
-
-/** A gate with the secret, to a server; `other.test` is allowed too, and is the same. */
-function gateTo(server: { readonly port: number }, more: Partial<GateSecret> = {}): Promise<TestGate> {
-  return TestGate.start({
-    network: {
-      allow: [`allowed.test:${server.port}`, `other.test:${server.port}`],
-      allowPrivate: [`127.0.0.1:${server.port}`],
-    },
-    secrets: [secret(server.port, more)],
-  })
-}
-
-const request = (port: number, headers: readonly string[], host = "allowed.test"): string =>
-  [`GET http://${host}:${port}/x HTTP/1.1`, `Host: ${host}:${port}`, ...headers, "", ""].join("\r\n")
-
-const base64 = (text: string): string => Buffer.from(text, "latin1").toString("base64")
+import { PLACEHOLDER, VALUE, base64, gateTo, request } from "./secret-gate.test-kit.ts"
 
 describe("EgressGate, with a secret", () => {
   it("puts the value where the placeholder stands, also in Basic credentials, and tells of it without it", async () => {
@@ -81,7 +52,7 @@ describe("EgressGate, with a secret", () => {
     const hosts =
       "hosts" in more && more.hosts[0] === "allowed.test" ? [`allowed.test:${server.port}`] : undefined
     await using gate = await gateTo(server, { ...more, ...(hosts ? { hosts } : {}) })
-    await gate.ask(request(server.port, [`X-Key: ${PLACEHOLDER}`], host))
+    await gate.ask(request(server.port, [`X-Key: ${PLACEHOLDER}`], { host }))
     expect(server.received).toContain(`X-Key: ${PLACEHOLDER}`)
     expect(server.received).not.toContain(VALUE)
     expect(await gate.event("opened")).toMatchObject({ secretsWithheld: ["TOKEN"] })

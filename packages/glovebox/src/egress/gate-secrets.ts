@@ -1,15 +1,16 @@
 import { randomInt } from "node:crypto"
 import { type Host, type SecretHost, isTarget, readSecretHost } from "../policy/index.ts"
 import type { HeaderField } from "./request-head.ts"
-import { type Replacement, secretForms } from "./secret-forms.ts"
+import { SecretFinder } from "./secret-finder.ts"
+import { secretForms } from "./secret-forms.ts"
 
 /** The shortest value that a placeholder of its length can stand for. */
 export const LEAST_SECRET_LENGTH = 16
 const PREFIX = "gbx_"
 const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 const PLACE = "{value}"
-// Of an answer in these the gate could not see whether the value is in it.
-const HIDING = new Set(["accept-encoding", "sec-websocket-extensions"])
+// They ask for answers in which the gate could not see whether the value is there.
+const HIDING = new Set(["a-im", "accept-charset", "accept-encoding", "sec-websocket-extensions"])
 
 /** A value that the gate puts in where a sandbox has its placeholder. */
 export interface GateSecret {
@@ -28,14 +29,20 @@ export interface PlacedSecrets {
   readonly used: readonly string[]
   /** Whose placeholders stay as they are: they were sent where the value may not go. */
   readonly withheld: readonly string[]
-  /** What must not come back. */
-  readonly replacements: readonly Replacement[]
+  /** What must not come back; undefined where no secret may go to the host. */
+  readonly kept: SecretFinder | undefined
 }
 
 export interface RequestPlace {
   readonly host: Host
   readonly port: number
   readonly isTls: boolean
+  /** Path and query. */
+  readonly target: string
+}
+
+interface TargetedSecret extends GateSecret {
+  readonly targets: readonly SecretHost[]
 }
 
 /** What stands for a value: as long as it, and not to be guessed. */
@@ -49,39 +56,54 @@ export function makePlaceholder(value: string): string {
 
 /** Puts values into requests, each for its hosts alone. */
 export class GateSecrets {
-  readonly #secrets: readonly (GateSecret & { readonly targets: readonly SecretHost[] })[]
+  readonly #secrets: readonly TargetedSecret[]
+  readonly #finders = new Map<string, SecretFinder>()
 
   constructor(secrets: readonly GateSecret[]) {
     this.#secrets = secrets.map((secret) => ({ ...secret, targets: secret.hosts.map(readTarget) }))
   }
 
   /** The fields of a request to this place, as the server gets them. */
-  place(given: readonly HeaderField[], { host, port, isTls }: RequestPlace): PlacedSecrets {
-    const used: GateSecret[] = []
+  place(given: readonly HeaderField[], { host, port, isTls, target }: RequestPlace): PlacedSecrets {
+    const used: string[] = []
     const withheld: string[] = []
     let fields = given
     for (const secret of this.#secrets) {
       const isFor = secret.targets.some(
-        ({ target, isPlain }) => isPlain !== isTls && isTarget(target, host, port),
+        ({ target: to, isPlain }) => isPlain !== isTls && isTarget(to, host, port),
       )
       const placed = isFor ? placeOne(fields, secret) : undefined
       if (placed) {
         fields = placed
-        used.push(secret)
-      } else if (given.some(({ value }) => has(value, secret))) withheld.push(secret.name)
+        used.push(secret.name)
+      } else if (target.includes(secret.placeholder) || given.some(({ value }) => has(value, secret)))
+        withheld.push(secret.name)
     }
-    if (used.length > 0)
-      fields = [
-        ...fields.filter(({ key }) => !HIDING.has(key)),
-        { name: "Accept-Encoding", key: "accept-encoding", value: "identity" },
-      ]
-    return {
-      fields,
-      used: used.map(({ name }) => name),
-      withheld,
-      replacements: used.flatMap(({ value, placeholder }) => secretForms(value, placeholder)),
-    }
+    const kept = this.#finderFor(host)
+    return { fields: kept ? readable(fields) : fields, used, withheld, kept }
   }
+
+  // By the host alone: it can give back later, and elsewhere, what it was sent.
+  #finderFor(host: Host): SecretFinder | undefined {
+    const own = this.#secrets.filter(({ targets }) =>
+      targets.some(({ target }) => isTarget(target, host, target.port)),
+    )
+    if (own.length === 0) return undefined
+    const key = own.map(({ name }) => name).join()
+    let finder = this.#finders.get(key)
+    if (!finder) {
+      finder = new SecretFinder(own.flatMap(({ value, placeholder }) => secretForms(value, placeholder)))
+      this.#finders.set(key, finder)
+    }
+    return finder
+  }
+}
+
+function readable(fields: readonly HeaderField[]): HeaderField[] {
+  return [
+    ...fields.filter(({ key }) => !HIDING.has(key)),
+    { name: "Accept-Encoding", key: "accept-encoding", value: "identity" },
+  ]
 }
 
 // Undefined where there is no place for it.

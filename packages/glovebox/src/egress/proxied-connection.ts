@@ -39,6 +39,8 @@ export interface GateContext {
   readonly authority: () => CertificateAuthority
   /** Authorities that servers may have beside the known ones. */
   readonly ca: readonly string[]
+  /** Whether somebody hears that a value is used. */
+  readonly canReceipt: () => boolean
 }
 
 /** What was decided on, to be decided again when the rules change. */
@@ -238,10 +240,14 @@ export class ProxiedConnection {
 
   async #relayHttp(request: HttpRequest, address: string, isTls = false): Promise<EgressEnd> {
     const { use, head, framing } = request
-    const { fields, used, withheld, replacements } = this.#context.secrets.place(request.fields, {
+    const { fields, used, withheld, kept } = this.#context.secrets.place(request.fields, {
       ...request,
       isTls,
     })
+    if (used.length > 0 && !this.#context.canReceipt()) {
+      this.end("closed")
+      throw new StreamGone(this.#client)
+    }
     const host = describeTarget({ ...request, isWildcard: false })
     this.#open(request, address, use, {
       ...(used.length === 0 ? {} : { secrets: used.map((name) => ({ name, host })) }),
@@ -254,7 +260,7 @@ export class ProxiedConnection {
       head: head(fields),
       framing,
       isUpgrade: use.isUpgrade,
-      filter: replacements.length === 0 ? undefined : new AnswerScrubber(replacements),
+      filter: kept && new AnswerScrubber(kept),
     })
   }
 

@@ -35,6 +35,8 @@ export interface TunnelRequest extends HostAndPort {
 export interface HttpRequest extends HostAndPort {
   readonly kind: "http"
   readonly use: EgressUse & { readonly kind: "http" }
+  /** Path and query. */
+  readonly target: string
   /** The fields that are for the server. */
   readonly fields: readonly HeaderField[]
   /** The head as the server gets it, with these fields. */
@@ -138,6 +140,7 @@ function httpRequest(
       isUpgrade: upgrade !== undefined,
       misleading: misleadingHeader(head),
     },
+    target: pathAndQuery,
     fields: forwardedFields(head),
     head: (fields) =>
       forwardedHead(head, fields, { host, port, path: pathAndQuery, framing, upgrade, isTls }),

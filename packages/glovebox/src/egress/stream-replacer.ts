@@ -1,48 +1,38 @@
-import type { Replacement } from "./secret-forms.ts"
+import type { SecretFinder } from "./secret-finder.ts"
 
-/** Replaces texts in a stream of bytes, also where one comes in several pieces. */
+/** Puts placeholders in the place of secrets in a stream of bytes, also where one comes in several pieces. */
 export class StreamReplacer {
-  readonly #replacements: ReadonlyMap<string, string>
-  readonly #found: RegExp
-  readonly #longest: number
+  readonly #finder: SecretFinder
   #held = ""
 
-  constructor(replacements: readonly Replacement[]) {
-    this.#replacements = new Map(replacements)
-    this.#found = new RegExp(replacements.map(([found]) => escaped(found)).join("|"), "g")
-    this.#longest = Math.max(...replacements.map(([found]) => found.length))
+  constructor(finder: SecretFinder) {
+    this.#finder = finder
   }
 
   /** What can pass by now. */
   push(bytes: Buffer): Buffer {
-    const text = this.#replace(this.#held + bytes.toString("latin1"))
-    const length = text.length - this.#beginning(text)
-    this.#held = text.slice(length)
-    return Buffer.from(text.slice(0, length), "latin1")
+    return this.#replace(this.#held + bytes.toString("latin1"), true)
   }
 
   /** The rest: nothing comes behind it. */
   end(): Buffer {
-    const rest = this.#held
-    this.#held = ""
-    return Buffer.from(rest, "latin1")
+    return this.#replace(this.#held, false)
   }
 
-  #replace(text: string): string {
-    return text.replaceAll(this.#found, (found) => this.#replacements.get(found) ?? "")
-  }
-
-  // How much of the end may be the beginning of something to replace.
-  #beginning(text: string): number {
-    for (let length = Math.min(this.#longest - 1, text.length); length > 0; length -= 1) {
-      const end = text.slice(-length)
-      for (const found of this.#replacements.keys())
-        if (found.length > length && found.startsWith(end)) return length
+  #replace(text: string, isMoreToCome: boolean): Buffer {
+    const passed: string[] = []
+    let kept = 0
+    let at = this.#finder.next(text, 0)
+    while (at < text.length) {
+      const found = this.#finder.at(text, at, isMoreToCome)
+      if (found === "cut") break
+      if (found) {
+        passed.push(text.slice(kept, at), found.put)
+        kept = found.end
+      }
+      at = this.#finder.next(text, found ? found.end : at + 1)
     }
-    return 0
+    this.#held = text.slice(Math.max(kept, at))
+    return Buffer.from(passed.join("") + text.slice(kept, at), "latin1")
   }
-}
-
-function escaped(text: string): string {
-  return text.replaceAll(/[$()*+.?[\\\]^{|}/-]/g, String.raw`\$&`)
 }

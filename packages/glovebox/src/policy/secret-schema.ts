@@ -9,7 +9,7 @@ const HEADER = /^[A-Za-z][A-Za-z0-9-]{0,63}$/
 const PLACE = "{value}"
 // Between two neighbours, or written by the gate itself.
 const NEVER_A_SECRET =
-  /^(?:connection|content-length|expect|host|keep-alive|te|trailer|transfer-encoding|upgrade|proxy-.*)$/i
+  /^(?:a-im|accept-charset|accept-encoding|connection|content-length|expect|host|http2-settings|keep-alive|sec-websocket-extensions|te|trailer|transfer-encoding|upgrade|proxy-.*)$/i
 export const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
 
 /** Where a secret may go. */

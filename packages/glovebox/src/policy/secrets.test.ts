@@ -44,6 +44,7 @@ describe("secrets of a policy", () => {
       /secrets\.T\.value: is not a field .* Known here: hosts, header, format, env/,
     ],
     [{ T: { hosts: ["api.example.com"], header: "Host" } }, /the gate writes itself/],
+    [{ T: { hosts: ["api.example.com"], header: "Accept-Encoding" } }, /the gate writes itself/],
     [{ T: { hosts: ["api.example.com"], header: "a b" } }, /name of a header/],
     [{ T: { hosts: ["api.example.com"], header: "X-A", format: "Bearer" } }, /\{value\}/],
     [{ T: { hosts: ["api.example.com"], header: "X-A", format: "{value}\r\n" } }, /printable/],

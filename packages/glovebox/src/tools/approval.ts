@@ -10,6 +10,8 @@ export interface ApprovalRequest {
   /** Of the tool's name and the arguments: what is approved is this and nothing else. */
   readonly sha256: string
   readonly callId: string | undefined
+  /** False where the tool wants no approval, and rules do. @default true */
+  readonly asks?: boolean | undefined
   readonly signal: AbortSignal
 }
 

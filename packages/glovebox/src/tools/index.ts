@@ -1,4 +1,5 @@
 export type { ApprovalDecision, ApprovalRequest, Approve, ToolRisk } from "./approval.ts"
+export type { CallGuard, CallToMake } from "./call-guard.ts"
 export { toolPart, workbenchPart } from "./component-parts.ts"
 export { toolComponents } from "./components.ts"
 export { type ExecutedCall, executeFunctionCall } from "./execute-function-call.ts"

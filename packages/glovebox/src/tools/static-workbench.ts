@@ -12,6 +12,7 @@ import { describe } from "../internal/describe.ts"
 import { formatIssues } from "../internal/format-issues.ts"
 import type { ToolSchema } from "../models/index.ts"
 import type { Approve } from "./approval.ts"
+import { isGuarded } from "./call-guard.ts"
 import { toolPart } from "./component-parts.ts"
 import { type Tool, lastOf } from "./tool.ts"
 import { overridesConfigSchema, overridesFromConfig } from "./tool-overrides-config.ts"
@@ -116,7 +117,7 @@ export class StaticWorkbench implements Workbench, Component {
   async *callToolStream(
     name: string,
     args?: unknown,
-    { signal, callId, approve = this.#approve, governor }: CallToolOptions = {},
+    { signal, callId, approve = this.#approve, governor, guard }: CallToolOptions = {},
   ): AsyncGenerator<ToolStreamItem, ToolResult, undefined> {
     signal?.throwIfAborted()
     const found = this.#tools.get(name)
@@ -126,7 +127,7 @@ export class StaticWorkbench implements Workbench, Component {
       return result
     }
     let result: ToolResult | undefined
-    for await (const item of found.tool.stream(args, { signal, callId, approve, governor })) {
+    for await (const item of found.tool.stream(args, { signal, callId, approve, governor, guard })) {
       // The model knows it by this name.
       const renamed = { ...item, name }
       if (renamed.type === "ToolResult") result = renamed
@@ -134,6 +135,16 @@ export class StaticWorkbench implements Workbench, Component {
     }
     if (result) return result
     throw new GloveboxError("TOOL_FAILED", `Tool ${name} ended without a result.`)
+  }
+
+  forgetCall(name: string, callId: string): void {
+    this.#tools.get(name)?.tool.forgetCall?.(callId)
+  }
+
+  /** With a tool of its own making, of one that is not there nothing is done. */
+  guardsCall(name: string): boolean {
+    const found = this.#tools.get(name)
+    return !found || isGuarded(found.tool)
   }
 
   async saveState(): Promise<JsonObject> {

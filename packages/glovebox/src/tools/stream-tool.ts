@@ -3,6 +3,7 @@ import { abortable } from "../internal/abortable.ts"
 import { errorMessage } from "../internal/error-message.ts"
 import { formatIssues } from "../internal/format-issues.ts"
 import type { Approve } from "./approval.ts"
+import type { CallGuard } from "./call-guard.ts"
 import { hashCall } from "./hash-call.ts"
 import { isImage, isPart, toContent, toContents } from "./to-contents.ts"
 import type { ToolDefinition } from "./tool-definition.ts"
@@ -23,16 +24,28 @@ export interface RunToolOptions {
   readonly approve?: Approve | undefined
   /** The rules of whoever calls it, for tools that do more than they answer. */
   readonly governor?: ToolGovernor | undefined
+  /** Stands before the call. */
+  readonly guard?: CallGuard | undefined
 }
 
 // These are for whoever runs the agent, whatever the tool's owner chose for its errors.
-const PASSED_ON: readonly ErrorCode[] = ["ACCESS_DENIED", "APPROVAL_DENIED", "APPROVAL_PENDING"]
+const PASSED_ON: readonly ErrorCode[] = [
+  "ACCESS_DENIED",
+  "APPROVAL_DENIED",
+  "APPROVAL_PENDING",
+  "AUDIT_LOG_BROKEN",
+  "AUDIT_LOG_CLOSED",
+  "AUDIT_LOG_LOCKED",
+  "AUDIT_OUTCOME_LOST",
+  "AUDIT_RECORD_INVALID",
+  "AUDIT_WRITE_FAILED",
+]
 
 /** Calls a tool: yields what it tells while it runs and, as the last item, its result. `authorizeTool` comes first. */
 export async function* streamTool(
   definition: ToolDefinition,
   given: unknown,
-  { signal, callId, approve, governor }: RunToolOptions,
+  { signal, ...options }: RunToolOptions,
   isAuthorized = false,
 ): AsyncGenerator<ToolStreamItem, ToolResult, undefined> {
   signal?.throwIfAborted()
@@ -40,7 +53,7 @@ export async function* streamTool(
   const left = new AbortController()
   const inner = signal ? AbortSignal.any([signal, left.signal]) : left.signal
   try {
-    const result = yield* call(definition, given, { signal: inner, callId, approve, governor })
+    const result = yield* call(definition, given, { ...options, signal: inner })
     yield result
     return result
   } finally {
@@ -66,6 +79,11 @@ async function* call(
   if ("refusal" in checked) return checked.refusal
   const approved = await askApproval(definition, checked.value, options)
   if ("refusal" in approved) return approved.refusal
+  const { guard } = options
+  if (guard) {
+    await abortable(guard.begin({ arguments: approved.value, risk: definition.risk }), options.signal)
+    options.signal.throwIfAborted()
+  }
   try {
     const result = yield* execute(definition, approved.value, options)
     return result
@@ -93,31 +111,31 @@ async function checkArguments(
 
 async function askApproval(definition: ToolDefinition, args: unknown, options: Call): Promise<Checked> {
   const { name } = definition.schema
-  const { signal, callId, approve } = options
-  if (!(await abortable(Promise.resolve(definition.needsApproval(args)), signal))) return { value: args }
+  const { signal, callId, approve, guard } = options
+  const asks = await abortable(Promise.resolve(definition.needsApproval(args)), signal)
+  if (!asks && !guard) return { value: args }
+  const sha256 = hashCall(name, args)
+  const request = { tool: name, risk: definition.risk, arguments: args, sha256, callId, asks, signal }
+  if (!asks && guard?.mustAsk(request) === false) return { value: args }
   if (!approve) {
     throw new GloveboxError(
       "TOOL_APPROVAL_REQUIRED",
       `Tool ${name} needs an approval for this call, and there is nobody to ask. Pass approve to whatever calls it.`,
     )
   }
-  const request = {
-    tool: name,
-    risk: definition.risk,
-    arguments: args,
-    sha256: hashCall(name, args),
-    callId,
-    signal,
-  }
   const decision: unknown = await abortable(Promise.resolve(approve(request)), signal)
   const { approved, reason, arguments: edited } = (decision ?? {}) as Readonly<Record<string, unknown>>
   // Anything but a plain yes is a no.
-  if (approved !== true) {
-    const why = typeof reason === "string" ? ` Reason: ${reason}` : ""
-    return { refusal: errorResult(name, `The call of ${name} was not approved. Do not try it again.${why}`) }
-  }
-  if (edited === undefined) return { value: args }
-  return checkArguments(definition, edited, options)
+  if (approved !== true) return notApproved(name, typeof reason === "string" ? reason : undefined)
+  if (edited !== undefined) return checkArguments(definition, edited, options)
+  return hashCall(name, args) === sha256
+    ? { value: args }
+    : notApproved(name, "Its arguments were changed while somebody was asked.")
+}
+
+function notApproved(name: string, reason: string | undefined): Checked {
+  const why = reason === undefined ? "" : ` Reason: ${reason}`
+  return { refusal: errorResult(name, `The call of ${name} was not approved. Do not try it again.${why}`) }
 }
 
 async function* execute(

@@ -1,6 +1,7 @@
 import { type Component, GloveboxError, type JsonValue } from "../core/index.ts"
 import type { ToolSchema } from "../models/index.ts"
 import type { ToolRisk } from "./approval.ts"
+import { asGuarded } from "./call-guard.ts"
 import { type RunToolOptions, streamTool } from "./stream-tool.ts"
 import { dumpTool } from "./tool-component.ts"
 import { type ToolOptions, readToolOptions } from "./tool-definition.ts"
@@ -19,6 +20,8 @@ export interface Tool {
   run(args: unknown, options?: RunToolOptions): Promise<ToolResult>
   /** The same, with what it tells before; the result is the last item, and leaving the loop ends the call. */
   stream(args: unknown, options?: RunToolOptions): AsyncGenerator<ToolStreamItem, ToolResult, undefined>
+  /** A call of it that waited for approvals will not come again: what is kept to go on with it is not needed. */
+  forgetCall?(callId: string): void
   /** What it keeps, as JSON; undefined for a tool that keeps nothing. */
   saveState(): Promise<JsonValue | undefined>
   loadState(state: JsonValue): Promise<void>
@@ -50,7 +53,9 @@ export function tool<const Parameters extends ToolParameters>(
       return checked.issues ? false : definition.needsApproval(checked.value)
     },
     run: async (args, runOptions = {}) => lastOf(streamTool(definition, args, runOptions)),
-    stream: (args, runOptions = {}) => streamTool(definition, args, runOptions),
+    stream: asGuarded((args: unknown, runOptions: RunToolOptions = {}) =>
+      streamTool(definition, args, runOptions),
+    ),
     toComponent: () => dumpTool({ name: schema.name, schema }),
     saveState: async () => state?.save(),
     async loadState(saved) {

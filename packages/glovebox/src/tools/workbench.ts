@@ -1,6 +1,7 @@
 import type { JsonObject } from "../core/index.ts"
 import type { ToolSchema } from "../models/index.ts"
 import type { Approve } from "./approval.ts"
+import type { CallGuard } from "./call-guard.ts"
 import type { ToolGovernor } from "./tool-governor.ts"
 import type { ToolResult, ToolStreamItem } from "./tool-result.ts"
 
@@ -13,6 +14,8 @@ export interface CallToolOptions {
   readonly approve?: Approve | undefined
   /** The rules of whoever calls it, for tools that do more than they answer. */
   readonly governor?: ToolGovernor | undefined
+  /** Stands before the call. A workbench that does not pass it on must not say that it does. */
+  readonly guard?: CallGuard | undefined
 }
 
 /** Tools that belong together and share what they need; which they are may change from one listing to the next. */
@@ -32,6 +35,10 @@ export interface Workbench extends AsyncDisposable {
     args?: unknown,
     options?: CallToolOptions,
   ): AsyncGenerator<ToolStreamItem, ToolResult, undefined>
+  /** A call that waited for approvals will not come again. */
+  forgetCall?(name: string, callId: string): void
+  /** Whether a call of this tool asks the `guard` before anything is done. @default false: whoever has one asks it first */
+  guardsCall?(name: string): boolean
   saveState(): Promise<JsonObject>
   loadState(state: JsonObject): Promise<void>
 }

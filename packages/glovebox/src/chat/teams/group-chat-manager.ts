@@ -73,6 +73,7 @@ export class GroupChatManager extends RoutedAgent {
     const run = newRun({
       ...this.#options,
       signal,
+      waiting: () => suspension.speakers,
       turns: () => this.turns,
       tell: async (item) => this.#tell(item, signal),
       startOver: async () => this.startOver(signal),

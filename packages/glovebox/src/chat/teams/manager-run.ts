@@ -39,6 +39,7 @@ export interface NewRunOptions {
   readonly thread: ChatThread
   readonly emitTeamEvents: boolean
   readonly signal: AbortSignal
+  readonly waiting: () => readonly string[]
   readonly turns: () => number
   readonly tell: (item: ChatItem) => Promise<void>
   readonly startOver: () => Promise<void>
@@ -51,6 +52,7 @@ export function newRun({
   thread,
   emitTeamEvents,
   signal,
+  waiting,
   turns,
   tell,
   startOver,
@@ -75,6 +77,9 @@ export function newRun({
     },
     get speaking() {
       return new Set(speaking.keys())
+    },
+    get waiting() {
+      return waiting()
     },
     get turns() {
       return turns()

@@ -16,6 +16,8 @@ export interface Floor {
   readonly thread: readonly ChatItem[]
   /** Who has a turn that has not ended. */
   readonly speaking: ReadonlySet<string>
+  /** Who waits for approvals, in a turn that goes on before anybody else speaks. */
+  readonly waiting: readonly string[]
   /** How often the word was given in this run; a state that was saved in the middle of it goes on counting. */
   readonly turns: number
   readonly signal: AbortSignal

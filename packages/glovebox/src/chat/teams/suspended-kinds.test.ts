@@ -160,4 +160,17 @@ describe.each(kinds)("$kind", (kind) => {
     // Models, effects: each once. A model of the team that is asked once more has no answer.
     expect(ledger).toEqual(whole.ledger)
   })
+
+  it("goes on with what it was at when there is a new task", async () => {
+    const whole = await atOnce(kind)
+    const { gate, runner } = office(kind, [...(kind.before ?? []), ...(kind.after ?? [])])
+    await using team = runner
+    const begun = await team.run("tidy up")
+    approve(gate, begun)
+    const ended = await team.run("and hurry")
+    expect(ended.stopKind).toBe(whole.result.stopKind)
+    const speakers = ({ messages }: TaskResult): string[] => messages.map(({ source }) => source)
+    expect([...speakers(begun), ...speakers(ended).slice(1)]).toEqual(speakers(whole.result))
+    expect(ledger).toEqual(whole.ledger)
+  })
 })

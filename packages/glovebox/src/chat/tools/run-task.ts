@@ -1,9 +1,10 @@
+import type { JsonObject } from "../../core/index.ts"
 import { abortable } from "../../internal/abortable.ts"
 import { atMost } from "../../internal/at-most.ts"
 import { type ChatItem, SelectorEvent, isChatMessage, isChunk, toModelText } from "../messages/index.ts"
 import { SuspendedError, type TaskResult, hiddenUsage } from "../task/index.ts"
 import { type BorrowedRunner, LEFTOVER_MS, type RunnerSource } from "./runner-source.ts"
-import type { SaidText, SuspendedCalls, TaskCall } from "./suspended-calls.ts"
+import type { SaidText, SuspendedCall, SuspendedCalls, TaskCall } from "./suspended-calls.ts"
 
 export interface RunTaskOptions {
   readonly signal: AbortSignal
@@ -31,6 +32,7 @@ export async function* runTask(
     const [other] = source.isKept ? calls.others(call) : []
     // What remembers all calls can do nothing else before the one that waits is done.
     if (other) throw new SuspendedError(runner.name, other.pending)
+    const before = source.isKept ? await stateBefore(borrowed, earlier, { signal, calls }) : undefined
     for (;;) {
       const next = await abortable(
         borrowed.within(() => stream.next()),
@@ -44,7 +46,9 @@ export async function* runTask(
           return resultText(runner.name, said, isLastOnly)
         }
         const { pending = [] } = next.value
-        const state = source.isKept ? undefined : await abortable(borrowed.saveState(), signal)
+        const state = before ?? (await abortable(borrowed.saveState(), signal))
+        // Whoever was cancelled does not come again.
+        signal.throwIfAborted()
         calls.keep({ ...call, said, pending, state })
         throw new SuspendedError(runner.name, pending)
       }
@@ -58,6 +62,19 @@ export async function* runTask(
     if (signal.aborted) end.catch(() => {})
     else await end
   }
+}
+
+/** What one that is kept goes back to if this call waits, and then does not come again. */
+async function stateBefore(
+  borrowed: BorrowedRunner,
+  earlier: SuspendedCall | undefined,
+  { signal, calls }: Pick<RunTaskOptions, "signal" | "calls">,
+): Promise<JsonObject> {
+  if (calls.goBackTo) {
+    await abortable(borrowed.loadState(calls.goBackTo), signal)
+    calls.goBackTo = undefined
+  }
+  return earlier?.state ?? abortable(borrowed.saveState(), signal)
 }
 
 // The calls of a team itself, such as those that chose speakers, are told of nowhere else.

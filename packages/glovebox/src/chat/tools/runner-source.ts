@@ -23,6 +23,7 @@ export interface BorrowedRunner {
   /** Does a part of the task, from which it is known who works on it. */
   within<Result>(work: () => Result): Result
   saveState(): Promise<JsonObject>
+  loadState(state: JsonObject): Promise<void>
   giveBack(): Promise<void>
 }
 
@@ -62,6 +63,10 @@ export function sharedRunner(runner: Runner, state: RunnerState): RunnerSource {
         runner,
         within: (work) => atWork.run(chain, work),
         saveState: async () => runner.saveState(),
+        loadState: async (state) => {
+          if (runner instanceof BaseChatAgent) await runner.whenIdle(signal)
+          await runner.loadState(state)
+        },
         giveBack: async () => free(),
       }
     },
@@ -83,6 +88,7 @@ export function madeRunner(what: string, make: () => Runner | Promise<Runner>): 
             runner,
             within: (work) => work(),
             saveState: async () => runner.saveState(),
+            loadState: async (state) => runner.loadState(state),
             giveBack: async () => close(runner),
           }
         }

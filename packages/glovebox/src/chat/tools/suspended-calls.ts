@@ -15,10 +15,12 @@ export interface SaidText {
 }
 
 export interface SuspendedCall extends TaskCall {
+  /** The task that the caller gave, where somebody changed it before it began. */
+  readonly given?: string | undefined
   readonly said: readonly SaidText[]
   /** The ids of the requests that it waits for. */
   readonly pending: readonly string[]
-  /** Of the agent or team behind it; undefined for one that keeps its state itself. */
+  /** Of the agent or team behind it; of one that keeps its state itself, as it was before the call. */
   readonly state?: JsonObject | undefined
 }
 
@@ -32,6 +34,7 @@ const stateSchema = z.strictObject({
     z.strictObject({
       task: z.string(),
       callId: z.string().optional(),
+      given: z.string().optional(),
       said: z.array(z.strictObject({ source: z.string(), text: z.string() })),
       pending: z.array(z.string()),
       state: jsonObject.optional(),
@@ -44,6 +47,8 @@ const stateSchema = z.strictObject({
 /** The calls of a tool in which the agent or team behind it waits for approvals. */
 export class SuspendedCalls {
   #calls: readonly SuspendedCall[] = []
+  /** Of an agent or team that is kept: what it goes back to, because a call that it waits in will not come again. */
+  goBackTo: JsonObject | undefined
 
   /** Those that are not this one. */
   others(call: TaskCall): readonly SuspendedCall[] {
@@ -54,12 +59,30 @@ export class SuspendedCalls {
     return this.#calls.find((other) => isSame(other, call))
   }
 
+  /** The one that a caller goes on with, who knows it as it was given. */
+  findGiven(given: TaskCall): SuspendedCall | undefined {
+    return this.#calls.find((call) => isSame({ ...call, task: call.given ?? call.task }, given))
+  }
+
   keep(call: SuspendedCall): void {
-    this.#calls = [...this.others(call), call]
+    this.#calls = [...this.others(call), { ...call, given: call.given ?? this.find(call)?.given }]
+  }
+
+  /** The caller knows it by another task. */
+  nameAsGiven(call: TaskCall, given: string): void {
+    const known = this.find(call)
+    if (known) this.keep({ ...known, given })
   }
 
   forget(call: TaskCall): void {
     this.#calls = this.others(call)
+  }
+
+  /** It will not come again. */
+  drop(callId: string, isKept: boolean): void {
+    const dropped = this.#calls.filter((call) => call.callId === callId)
+    this.#calls = this.#calls.filter((call) => !dropped.includes(call))
+    if (isKept) this.goBackTo ??= dropped[0]?.state
   }
 
   /** Undefined where nothing waits. */
@@ -80,11 +103,13 @@ export class SuspendedCalls {
       throw new GloveboxError("STATE_INVALID", `This is no state of ${name}: ${formatIssues(error.issues)}`)
     }
     this.#calls = data.suspended
+    this.goBackTo = undefined
     return data.runner
   }
 
   clear(): void {
     this.#calls = []
+    this.goBackTo = undefined
   }
 }
 

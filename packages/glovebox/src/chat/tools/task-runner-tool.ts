@@ -7,16 +7,12 @@ import {
   type JsonValue,
 } from "../../core/index.ts"
 import type { ToolSchema } from "../../models/index.ts"
-import {
-  type RunToolOptions,
-  type Tool,
-  type ToolResult,
-  type ToolRisk,
-  type ToolStreamItem,
-  tool,
-} from "../../tools/index.ts"
+import { type RunToolOptions, type Tool, type ToolResult, type ToolRisk, tool } from "../../tools/index.ts"
+import { asGuarded } from "../../tools/call-guard.ts"
+import { lastOf } from "../../tools/tool.ts"
 import { runTask } from "./run-task.ts"
 import { type Runner, type RunnerState, madeRunner, sharedRunner } from "./runner-source.ts"
+import { streamCall } from "./stream-call.ts"
 import { SuspendedCalls, tellsOfCalls } from "./suspended-calls.ts"
 
 /** What tools of agents and of teams have in common. */
@@ -97,15 +93,19 @@ export abstract class TaskRunnerTool implements Tool, Component, AsyncDisposable
   }
 
   async run(args: unknown, options?: RunToolOptions): Promise<ToolResult> {
-    return this.#tool.run(args, options)
+    return lastOf(this.stream(args, options))
   }
 
-  stream(args: unknown, options?: RunToolOptions): AsyncGenerator<ToolStreamItem, ToolResult, undefined> {
-    return this.#tool.stream(args, options)
+  readonly stream: Tool["stream"] = asGuarded((args: unknown, options: RunToolOptions = {}) =>
+    streamCall(this.#tool, this.#calls, args, options),
+  )
+
+  forgetCall(callId: string): void {
+    this.#calls.drop(callId, this.#kept !== undefined)
   }
 
   async saveState(): Promise<JsonValue | undefined> {
-    const kept = await this.#kept?.saveState()
+    const kept = this.#kept && (this.#calls.goBackTo ?? (await this.#kept.saveState()))
     return this.#calls.save(kept) ?? kept
   }
 

@@ -58,6 +58,7 @@ const ADDERS = new Map([
     if (data.phase === "intent") return
     const { calls = 0, failed = 0, promptTokens = 0, completionTokens = 0 } = account.models[data.model] ?? {}
     account.models[data.model] = {
+      provider: data.provider,
       calls: calls + 1,
       failed: failed + (data.phase === "failed" ? 1 : 0),
       promptTokens: promptTokens + (data.promptTokens ?? 0),

@@ -8,7 +8,8 @@ import { CommandFailure } from "../command-failure.ts"
 /** When a log cannot be read: neither whole nor broken. */
 const EXIT_UNREADABLE = 3
 
-const DEFAULT_LOG = join(".glovebox", "audit.jsonl")
+/** Where commands keep it. */
+export const DEFAULT_LOG = join(".glovebox", "audit.jsonl")
 
 export interface FindLogOptions {
   /** Whether something else than the log itself, such as its head, is enough. */

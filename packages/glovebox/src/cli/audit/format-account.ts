@@ -9,6 +9,8 @@ export function formatAccount(account: RunAccount): string[] {
   const rows: Row[] = [
     ["when", when(account)],
     ["asked", asked(account)],
+    ["asked by", detailsOf(account, ["user", "client"])],
+    ["with", detailsOf(account, ["model", "sandbox", "file"])],
     [
       "outcome",
       end ? [end.outcome, end.stopReason, end.error].filter(Boolean).join(": ") : outcomeUnknown(account),
@@ -20,11 +22,21 @@ export function formatAccount(account: RunAccount): string[] {
     ["version", start?.version],
     ["left out", leftOut === 0 ? undefined : `${leftOut} more records; glovebox audit show has them`],
   ]
+  const code = codeOf(steps)
   const title = account.run === null ? "Outside of any run" : `Run ${account.run}`
   return [
     ...rowLines(`${title}${account.isContinued ? " (continued)" : ""}`, rows, ""),
-    ...steps.flatMap((step) => ["", ...formatStep(step)]),
+    ...steps.flatMap((step) => ["", ...formatStep(step, code)]),
   ]
+}
+
+/** All code that ran and is told, which need not be told again as the argument of a call. */
+function codeOf(steps: RunAccount["steps"]): ReadonlySet<unknown> {
+  return new Set(
+    steps.flatMap((step) =>
+      step.type === "code-run" ? step.data.blocks.flatMap(({ code }) => code ?? []) : [],
+    ),
+  )
 }
 
 function when({ first, last, end, records }: RunAccount): string {
@@ -40,36 +52,67 @@ function asked({ start }: RunAccount): string | undefined {
   return [command, words === undefined ? undefined : `${words}${hash}`].filter(Boolean).join(": ")
 }
 
+/** What the commands tell of a run; whatever else a program writes there is its own. */
+function detailsOf({ start }: RunAccount, names: readonly string[]): string {
+  const details = start?.details ?? {}
+  return names
+    .flatMap((name) => (typeof details[name] === "string" ? [`${name} ${details[name]}`] : []))
+    .join(", ")
+}
+
 function outcomeUnknown({ run, isContinued }: RunAccount): string | undefined {
   return run === null || isContinued ? undefined : "not recorded: it goes on, or its process died"
 }
 
 function policyRows({ policies }: RunAccount): Row[] {
-  return policies.map(({ sha256, source, widenings }) => [
-    "policy",
-    [
-      `sha256 ${sha256}, from ${source}; `,
+  const seen = new Set<string>()
+  return policies.flatMap(({ sha256, widenings }): Row[] => {
+    if (seen.has(sha256)) return []
+    seen.add(sha256)
+    const reach =
       widenings === undefined
         ? "what it widens was not recorded"
         : widenings.length === 0
           ? "denies all"
-          : `wider than deny-all in ${widenings.join("; ")}`,
-    ].join(""),
-  ])
+          : `wider than deny-all in ${widenings.join("; ")}`
+    return [["policy", `sha256 ${sha256}, from ${sourcesOf(policies, sha256)}; ${reach}`]]
+  })
+}
+
+/** Where a policy came from; that an executor had it is told only where nothing else is known. */
+function sourcesOf(policies: RunAccount["policies"], sha256: string): string {
+  const sources = policies.filter((policy) => policy.sha256 === sha256).map(({ source }) => source)
+  const origins = sources.filter((source) => source !== "executor")
+  return (origins.length > 0 ? origins : sources).join(", ")
 }
 
 function modelRows({ models }: RunAccount): Row[] {
-  return Object.entries(models).map(([model, { calls, failed, promptTokens, completionTokens }]) => [
-    "model",
-    `${model}: ${calls} ${calls === 1 ? "call" : "calls"}${failed > 0 ? `, ${failed} failed` : ""}, ${promptTokens} tokens in, ${completionTokens} out`,
-  ])
+  return Object.entries(models).map(([model, use]) => {
+    const { provider, calls, failed, promptTokens, completionTokens } = use
+    const name = [provider, model].filter(Boolean).join(" ")
+    const many = `${calls} ${calls === 1 ? "call" : "calls"}${failed > 0 ? `, ${failed} failed` : ""}`
+    return ["model", `${name}: ${many}, ${promptTokens} tokens in, ${completionTokens} out`]
+  })
 }
 
+/** A line for each sandbox, with all that became of it. */
 function sandboxRows({ sandboxes }: RunAccount): Row[] {
-  return sandboxes.map(({ event, executor, containerId, image, imageDigest, reason }) => [
+  const lines = new Map<string, { name: string; events: string[]; about: (string | undefined)[] }>()
+  for (const [index, sandbox] of sandboxes.entries()) {
+    const { event, executor, containerId, image, imageDigest, reason } = sandbox
+    const key = containerId ?? String(index)
+    const line = lines.get(key) ?? {
+      name: [executor, containerId].filter(Boolean).join(" "),
+      events: [],
+      about: [],
+    }
+    lines.set(key, line)
+    line.events.push(event)
+    const from = [image, imageDigest].filter(Boolean).join(" ")
+    line.about.push(from && `image ${from}`, reason)
+  }
+  return [...lines.values()].map(({ name, events, about }) => [
     "sandbox",
-    [`${executor} ${event}`, containerId, [image, imageDigest].filter(Boolean).join(" "), reason]
-      .filter(Boolean)
-      .join(", "),
+    [`${name} ${events.join(", ")}`, ...new Set(about)].filter(Boolean).join("; "),
   ])
 }

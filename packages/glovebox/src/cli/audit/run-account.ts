@@ -35,6 +35,7 @@ interface OtherStep extends Step<"other"> {
 export type AccountStep = ApprovalStep | CodeStep | ToolStep | OtherStep
 
 interface ModelUse {
+  readonly provider: string | undefined
   calls: number
   failed: number
   promptTokens: number

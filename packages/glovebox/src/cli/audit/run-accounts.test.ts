@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { type AuditEntry, type AuditRecord, readAuditLog } from "../../governance/index.ts"
+import { type AuditEntry, type AuditRecord, codeRunIntent, readAuditLog } from "../../governance/index.ts"
 import { AuditFolder } from "../../governance/audit/audit-folder.test-kit.ts"
 import { CODE, SHA, recordDemoRun } from "./demo-run.test-kit.ts"
 import { formatAccount } from "./format-account.ts"
@@ -39,7 +39,7 @@ describe("runAccounts", () => {
       "asked     glovebox run: Multiply",
       `policy    sha256 ${SHA}, from policy.yaml; wider than deny-all in network: none -> api.test:443`,
       "      | print(6 * 7)",
-      "approval  approved by alice (approval ask-of-run-7, for sha256 ",
+      "approval  approved by alice (approval ask-of-run-7, for this code)",
       `image     python:3-slim sha256:${SHA}`,
       "reached   api.test:443, allowed by api.test:443, 10 bytes up, 20 down",
       "tried     evil.test:443, DENIED: not allowed",
@@ -54,6 +54,58 @@ describe("runAccounts", () => {
     // The connection once, and the approval with what it was for.
     expect(account?.steps).toHaveLength(1)
     expect(text.match(/reached/g)).toHaveLength(1)
+  })
+
+  it("tells each thing once: who asked, a policy, a sandbox, code that a call ran; and that nothing was reached", async () => {
+    const intent = codeRunIntent("c", [{ language: "python", code: "print(1)" }], { code: true })
+    const sandbox = { executor: "docker", containerId: "box-1" } as const
+    const call = { phase: "done", id: "t", tool: "execute_code" } as const
+    const entries: AuditEntry[] = [
+      { kind: "policy-load", data: { sha256: SHA, source: "policy.yaml", widenings: [] } },
+      { kind: "run-start", data: { details: { user: "ann", model: "m", other: "x" } } },
+      { kind: "policy-load", data: { sha256: SHA, source: "executor", widenings: [] } },
+      { kind: "tool-call", data: { ...call, arguments: { code: "print(1)", language: "python" } } },
+      { kind: "sandbox", data: { ...sandbox, event: "started", imageDigest: "sha256:1" } },
+      { kind: "code-run", data: { ...intent, phase: "done", effective: { user: "65532", kernel: {} } } },
+      { kind: "sandbox", data: { ...sandbox, event: "destroyed" } },
+    ]
+    const [account] = await accountsAfter(entries.map((entry) => ({ ...entry, run: "r" })))
+    const lines = formatAccount(account ?? ({} as never)).map((line) => line.trim())
+    const withName = (name: string): string[] => lines.filter((line) => line.startsWith(`${name} `))
+    expect(withName("asked by")).toEqual(["asked by  user ann"])
+    expect(withName("with")).toEqual(["with      model m"])
+    expect(withName("policy")).toEqual([`policy    sha256 ${SHA}, from policy.yaml; denies all`])
+    expect(withName("sandbox")).toEqual(["sandbox   docker box-1 started, destroyed; image sha256:1"])
+    expect(lines.filter((line) => line.includes("print(1)"))).toEqual(["| print(1)"])
+    expect(withName("settings")).toEqual(["settings  user 65532"])
+    expect(withName("reached")).toEqual(["reached   nothing: no connection is recorded"])
+  })
+
+  it("tells what was refused, and what was asked for before somebody changed it", async () => {
+    const other = "b".repeat(64)
+    const intent = codeRunIntent("c", [{ language: "python", code: "print(2)" }], { code: true })
+    const ask = { phase: "request", subject: "code" } as const
+    const payload = { codeBlocks: [{ language: "python", code: "print(1)" }] }
+    const decision = { phase: "decision", by: "ann" } as const
+    const edited = { ...decision, id: "1", decision: "edited", sha256: intent.codeSha256 ?? "" } as const
+    const [account] = await accountsAfter([
+      { kind: "approval", data: { ...ask, id: "1", sha256: SHA, payload } },
+      { kind: "approval", data: edited },
+      { kind: "code-run", data: intent },
+      { kind: "approval", data: { ...ask, id: "2", sha256: other, payload: { tool: "pay" } } },
+      { kind: "approval", data: { ...decision, id: "2", decision: "denied", reason: "no", sha256: other } },
+    ])
+    const lines = formatAccount(account ?? ({} as never)).map((line) => line.trim())
+    for (const line of [
+      `asked for sha256 ${SHA}, which is another`,
+      "| print(1)",
+      "| print(2)",
+      "approval  edited by ann (approval 1, for this code)",
+      'what      {"tool":"pay"}',
+      "decision  denied by ann: no",
+    ]) {
+      expect(lines).toContain(line)
+    }
   })
 
   it("keeps runs apart, and tells of those that ended early when there are too many", async () => {

@@ -1,6 +1,7 @@
 import { readdir } from "node:fs/promises"
 import type { TaskResult } from "../../chat/task/index.ts"
 import { GloveboxError } from "../../core/index.ts"
+import type { OutputRedaction } from "../output-redaction.ts"
 import { answerText } from "../run/answer-of.ts"
 import type { At } from "../run/job-setup.ts"
 import type { Job } from "../run/make-job.ts"
@@ -8,6 +9,7 @@ import type { CommandGovernance } from "../governance/command-governance.ts"
 import type { RecordedExecutor } from "../run/recorded-executor.ts"
 import { type ShowRunOptions, showRun } from "../run/show-run.ts"
 import type { ChatStore, SavedChat } from "./chat-store.ts"
+import { redactState } from "./redact-state.ts"
 
 export interface ChatSessionOptions {
   readonly name: string
@@ -21,6 +23,8 @@ export interface ChatSessionOptions {
   /** The folder of the chat's files. */
   readonly files: string
   readonly view: ShowRunOptions
+  /** Of all that is kept. */
+  readonly redaction: OutputRedaction
 }
 
 /** A conversation with a model, kept after each turn. */
@@ -64,7 +68,7 @@ export class ChatSession {
   /** One turn: shows it, and keeps the chat. An abort is told, not thrown, and the chat goes on after it. */
   async say(given: string, turn: AbortSignal, at: At): Promise<void> {
     // What the user says stays without secrets wherever it goes, and where it is kept.
-    const task = at.output.redaction.text(given)
+    const task = this.#options.redaction.text(given)
     try {
       const result = await this.#run(task, { ...at, signal: AbortSignal.any([turn, at.signal]) })
       this.#turns = [...this.#turns, { task, answer: answerText(result) }]
@@ -96,8 +100,14 @@ export class ChatSession {
   }
 
   async save(): Promise<void> {
-    const { name, store, job, model, kind } = this.#options
-    await store.save(name, { model, kind, turns: this.#turns, state: await job.saveState() })
+    const { name, store, job, model, kind, redaction } = this.#options
+    const state = redactState(await job.saveState(), redaction.redactor)
+    // Also of earlier ones: what is a secret now may not have been one then.
+    this.#turns = this.#turns.map(({ task, answer }) => ({
+      task: redaction.text(task),
+      answer: redaction.text(answer),
+    }))
+    await store.save(name, { model, kind, turns: this.#turns, state })
   }
 
   /** Forgets what was said, and the variables; the files stay. */

@@ -68,6 +68,13 @@ describe.each([
     const places = told.map((text) => stdout.indexOf(text))
     expect(told.filter((_, index) => places[index] === -1)).toEqual([])
     expect(stdout).toMatch(wall)
+    // What was approved is what ran, by the same name.
+    const approved = [...stdout.matchAll(/^approved by .* code ([0-9a-f]{12})$/gm)].map(([, hash]) => hash)
+    const ran = [...stdout.matchAll(/^ {2}run \d {2}python {2}code ([0-9a-f]{12}) /gm)].map(
+      ([, hash]) => hash,
+    )
+    expect(approved).toEqual(name === "docker" ? ran : [])
+    expect(ran).toHaveLength(3)
     expect(await readFile(join(out, "report.md"), "utf8")).toContain(
       "| East | 23,325.25 | 9,804.75 | 13,520.50 |",
     )

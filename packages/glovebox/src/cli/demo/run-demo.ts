@@ -5,6 +5,7 @@ import type { Config } from "../config/load-config.ts"
 import type { RunOptions } from "../run/job-options.ts"
 import { type At, openRules } from "../run/job-setup.ts"
 import type { RecordedRun } from "../run/recorded-executor.ts"
+import { codeSha256 } from "../run/code-sha256.ts"
 import { formatRecord, shownPath } from "../run/run-record.ts"
 import { runTask } from "../run/run-task.ts"
 import { openExecutor } from "../sandbox-options.ts"
@@ -86,8 +87,10 @@ function demoConfig(sandbox: Tier): Config {
 function approver(isShown: boolean, { output }: At): ApprovalProvider {
   return {
     name: NAME,
-    ask: async ({ sha256 }) => {
-      if (isShown) output.print(`approved by ${NAME}, where you would be asked: code ${sha256.slice(0, 12)}`)
+    ask: async ({ kind, payload, sha256 }) => {
+      // As the record of what ran names it.
+      const hash = kind === "code" ? codeSha256(payload.codeBlocks) : sha256
+      if (isShown) output.print(`approved by ${NAME}, where you would be asked: code ${hash.slice(0, 12)}`)
       return { decision: "approve", by: NAME }
     },
   }

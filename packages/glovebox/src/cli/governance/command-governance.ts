@@ -1,6 +1,7 @@
 import type { ChosenExecutor, CreateExecutorOptions } from "../../executors/index.ts"
 import type { AuditLog, AuditPosition, Governance, RunRecord } from "../../governance/index.ts"
 import { policyData } from "../../governance/effects/policy-data.ts"
+import { userName } from "../../internal/user-name.ts"
 import { type OpenAt, type SandboxOptions, openExecutor } from "../sandbox-options.ts"
 import { version } from "../version.ts"
 import { refuseWritableLog } from "./refuse-writable-log.ts"
@@ -75,7 +76,8 @@ export class CommandGovernance implements AsyncDisposable {
     details: Readonly<Record<string, unknown>>,
     signal: AbortSignal,
   ): Promise<RunRecord> {
-    const info = { command: this.#parts.command, task, version: version(), details }
+    const who = { ...details, user: userName() }
+    const info = { command: this.#parts.command, task, version: version(), details: who }
     return this.governance.beginRun(info, { signal })
   }
 

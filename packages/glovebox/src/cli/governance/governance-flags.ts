@@ -5,6 +5,8 @@ export interface GovernanceFlags {
   /** A file; false for none. */
   readonly audit?: string | false
   readonly auditContent?: true
+  /** The file of the key that signs the log. */
+  readonly auditKey?: string
 }
 
 /** Gives a command the options that say what is written down, and where. */
@@ -13,4 +15,5 @@ export function withGovernanceOptions(command: Command): Command {
     .option("--audit <file>", "the log of all that happens (default: .glovebox/audit.jsonl)")
     .option("--no-audit", "keep no log")
     .option("--audit-content", "keep code, output and messages in the log, not only their hashes")
+    .option("--audit-key <file>", "the private Ed25519 key, as PEM, that signs the log's checkpoints")
 }

@@ -1,9 +1,11 @@
+import { generateKeyPairSync } from "node:crypto"
 import { chmod, mkdir, mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { type AuditLog, verifyAuditLog } from "../../governance/index.ts"
 import { openAuditLog } from "./open-audit-log.ts"
+import { readSigningKey } from "./read-signing-key.ts"
 
 let folder = ""
 const notes: string[] = []
@@ -45,6 +47,22 @@ describe("openAuditLog", () => {
     expect(await verifyAuditLog(join(folder, ".glovebox", "audit-2.jsonl"))).toMatchObject({ ok: true })
   })
 
+  it("signs with the key of a file", async () => {
+    const { publicKey, privateKey } = generateKeyPairSync("ed25519")
+    const file = join(folder, "key.pem")
+    await writeFile(file, privateKey.export({ type: "pkcs8", format: "pem" }))
+    const signingKey = await readSigningKey(file)
+    const path = join(folder, "signed.jsonl")
+    const { signal } = new AbortController()
+    const log = await openAuditLog({ path, folder, note: () => {}, signal, signingKey })
+    await log.append({ kind: "custom", data: { name: "a" } })
+    await log.close()
+    expect(await verifyAuditLog(path, { publicKey })).toMatchObject({ ok: true, signedThrough: 4 })
+    await expect(readSigningKey(join(folder, "none.pem"))).rejects.toThrow(/none\.pem cannot be read/)
+    await writeFile(file, publicKey.export({ type: "spki", format: "pem" }))
+    await expect(readSigningKey(file)).rejects.toThrow(/no private Ed25519 key .* openssl genpkey/)
+  })
+
   it.each<[string, () => Promise<string | undefined>, RegExp]>([
     [
       "a folder that others read",
@@ -63,6 +81,8 @@ describe("openAuditLog", () => {
       },
       /EEXIST/,
     ],
+    ["a folder in place of the file", async () => folder, /is a folder, and a log is a file/],
+    ["a folder that nobody can make", async () => "/proc/none/audit.jsonl", /ENOENT|EACCES|EPERM|EROFS/],
   ])("does not go on with %s, and says what to do", async (_, make, problem) => {
     const path = await make()
     const opening = open(path)

@@ -1,3 +1,4 @@
+import type { KeyObject } from "node:crypto"
 import { basename, dirname, extname, join, resolve } from "node:path"
 import { GloveboxError } from "../../core/index.ts"
 import { AuditLog } from "../../governance/index.ts"
@@ -12,6 +13,7 @@ export interface OpenAuditLogOptions {
   readonly folder: string
   readonly note: (line: string) => void
   readonly signal: AbortSignal
+  readonly signingKey?: KeyObject | undefined
   /** How long to wait for another writer, in milliseconds. @default 1000 */
   readonly waitMs?: number | undefined
 }
@@ -32,8 +34,9 @@ export async function openAuditLog(options: OpenAuditLogOptions): Promise<AuditL
     return await openFree(path, options)
   } catch (cause) {
     options.signal.throwIfAborted()
+    const why = errorMessage(cause).replace(/\.?$/, ".")
     throw new CommandFailure(
-      `The audit log cannot be written, and nothing runs unrecorded: ${errorMessage(cause)} Name another place by --audit <file>, or keep none by --no-audit.`,
+      `The audit log cannot be written, and nothing runs unrecorded: ${why} Name another place by --audit <file>, or keep none by --no-audit.`,
       { cause },
     )
   }
@@ -45,11 +48,11 @@ async function usualPath(folder: string): Promise<string> {
 
 async function openFree(
   path: string,
-  { note, signal, waitMs = WAIT_MS }: OpenAuditLogOptions,
+  { note, signal, signingKey, waitMs = WAIT_MS }: OpenAuditLogOptions,
 ): Promise<AuditLog> {
   for (let number = 1; ; number += 1) {
     const file = number === 1 ? path : besides(path, number)
-    const log = new AuditLog({ path: file, waitForLockMs: number === 1 ? waitMs : 0 })
+    const log = new AuditLog({ path: file, waitForLockMs: number === 1 ? waitMs : 0, signingKey })
     try {
       await log.open({ signal })
       if (number > 1) note(`another process writes ${path}, so this one writes ${file}`)

@@ -1,11 +1,11 @@
 import { dirname, resolve } from "node:path"
+import { GloveboxError } from "../../core/index.ts"
 import {
   type ApprovalGateOptions,
   type AuditLog,
   Governance,
   type GovernanceOptions,
   Redactor,
-  type RedactorOptions,
 } from "../../governance/index.ts"
 import { errorMessage } from "../../internal/error-message.ts"
 import { CommandFailure } from "../command-failure.ts"
@@ -15,6 +15,7 @@ import { refuseWeakening } from "../config/refuse-weakening.ts"
 import { CommandGovernance } from "./command-governance.ts"
 import type { GovernanceFlags } from "./governance-flags.ts"
 import { openAuditLog } from "./open-audit-log.ts"
+import { readSigningKey } from "./read-signing-key.ts"
 
 export interface OpenGovernanceOptions {
   /** As the log names it. */
@@ -31,7 +32,7 @@ export async function openGovernance(
   { output, signal }: { readonly output: CommandOutput; readonly signal: AbortSignal },
 ): Promise<CommandGovernance> {
   await refuseWeakening(config)
-  const redactor = new Redactor(redactionOf(config))
+  const redactor = redactorFor(config)
   output.redaction.use(redactor)
   const log = await logFor(options, config, { output, signal })
   const isKept = options.auditContent ?? (config.audit === false ? false : config.audit?.content)
@@ -62,8 +63,11 @@ async function logFor(
   const { path: configured } = config.audit === false ? {} : (config.audit ?? {})
   const path =
     named ?? (configured === undefined ? undefined : resolve(dirname(config.file ?? "."), configured))
+  // A key that does not work is no log that cannot be written: nobody goes on without it.
+  const signingKey = options.auditKey === undefined ? undefined : await readSigningKey(options.auditKey)
+  const note = (line: string): void => output.note(line)
   try {
-    return await openAuditLog({ path, folder: process.cwd(), note: (line) => output.note(line), signal })
+    return await openAuditLog({ path, folder: process.cwd(), note, signal, signingKey })
   } catch (error) {
     if (isRequired(config) || !(error instanceof CommandFailure)) throw error
     output.note(`no log is kept: ${errorMessage(error.cause)}`)
@@ -71,26 +75,25 @@ async function logFor(
   }
 }
 
-function redactionOf({ redaction = {}, model }: Config): RedactorOptions {
+function redactorFor({ redaction = {}, model }: Config): Redactor {
   const { values_from_env: listed = [], patterns = [] } = redaction
-  const key = typeof model === "object" ? model.api_key_env : undefined
-  const names = key === undefined ? listed : [...listed, key]
-  // Whatever its name is, and where it would be too common to be told from other text, there is nothing to hide.
-  const values = names.flatMap((name) => {
-    const value = process.env[name]?.trim() ?? ""
-    return value.length < SHORTEST ? [] : [[name, value] as const]
-  })
-  return {
-    values: Object.fromEntries(values),
+  const redactor = new Redactor({
     patterns: patterns.map(({ name, pattern }) => ({ name, pattern: new RegExp(pattern, "u") })),
+  })
+  const key = typeof model === "object" ? model.api_key_env : undefined
+  // Whatever the variable is called.
+  for (const name of key === undefined ? listed : [...listed, key]) {
+    try {
+      redactor.register(process.env[name]?.trim() ?? "", { name })
+    } catch (error) {
+      // What is too common to be told from other text, as a key that a local server asks for and ignores, hides nothing.
+      if (!GloveboxError.is(error, "OPTION_INVALID")) throw error
+    }
   }
+  return redactor
 }
 
-const SHORTEST = 6
-
-function filterOf({
-  filter = {},
-}: Config): NonNullable<ConstructorParameters<typeof Governance>[0]>["filter"] {
+function filterOf({ filter = {} }: Config): GovernanceOptions["filter"] {
   const { actions = {}, extend = [] } = filter
   return {
     actions,

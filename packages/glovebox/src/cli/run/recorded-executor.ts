@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto"
 import { type CodeRun, toCodeRun } from "../../chat/messages/index.ts"
 import { GloveboxError } from "../../core/index.ts"
 import type {
@@ -13,6 +12,7 @@ import type {
 } from "../../executors/index.ts"
 import type { PolicyChange, SandboxPolicy, Tier } from "../../policy/index.ts"
 import type { OutputRedaction } from "../output-redaction.ts"
+import { codeSha256 } from "./code-sha256.ts"
 
 /** A run of code, as it is told afterwards. */
 export interface RecordedRun {
@@ -109,11 +109,10 @@ export class RecordedExecutor implements CodeExecutor {
       }
     } finally {
       const { annotate = (recorded: RecordedRun) => recorded } = this.#options
-      const code = blocks.map((block) => block.code).join("\n\n")
       this.#runs.push(
         annotate({
           languages: blocks.map(({ language }) => language),
-          codeSha256: createHash("sha256").update(code).digest("hex"),
+          codeSha256: codeSha256(blocks),
           run: result && this.#told(result),
           network: result && networkOf(result),
           artifactsTruncated: result?.artifactsTruncated ?? false,

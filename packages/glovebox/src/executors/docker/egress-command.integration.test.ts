@@ -2,18 +2,23 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { buildCommand, glovebox } from "../../cli/glovebox.test-kit.ts"
+import { buildCommand, glovebox, useOwnFolder } from "../../cli/glovebox.test-kit.ts"
 import { HAS_NO_DOCKER, IMAGE } from "./docker-subject.test-kit.ts"
 import { program } from "./egress-programs.test-kit.ts"
 import { webServer } from "./egress-servers.test-kit.ts"
 
 let folder = ""
+let leave = async (): Promise<void> => {}
 
 beforeAll(async () => {
   await buildCommand()
+  leave = await useOwnFolder()
   folder = await mkdtemp(join(tmpdir(), "gb-egress-command-"))
 })
-afterAll(async () => rm(folder, { recursive: true, force: true }))
+afterAll(async () => {
+  await leave()
+  await rm(folder, { recursive: true, force: true })
+})
 
 async function policyFile(network: string): Promise<string> {
   const file = join(folder, "glovebox.policy.yaml")

@@ -1,3 +1,4 @@
+import { X509Certificate } from "node:crypto"
 import { z } from "zod"
 import { type SandboxPolicy, parseBytes, parseDuration } from "../../policy/index.ts"
 import type { EgressLookup } from "../../egress/index.ts"
@@ -32,7 +33,10 @@ export const text = z
   .min(1)
   .regex(/^[^\0]*$/, "has a NUL character")
 
-const certificates = z.string().includes("-----BEGIN CERTIFICATE-----", "must be certificates as PEM")
+// TLS passes over what it cannot read, and every server would be untrusted without a reason.
+const certificates = z
+  .string()
+  .refine((pem) => readCertificates(pem) > 0, "must be certificates as PEM, each of them whole")
 
 /** Options that executors with sandboxes have in common; fields of the policy are checked by the policy. */
 export const sandboxOptionFields = {
@@ -81,6 +85,15 @@ export const sandboxOptionFields = {
     )
     .default([]),
   functionsModule: z.string().default("functions"),
+}
+
+function readCertificates(pem: string): number {
+  try {
+    const all = pem.match(/-----BEGIN CERTIFICATE-----[^-]*(?:-----END CERTIFICATE-----)?/g) ?? []
+    return all.map((text) => new X509Certificate(text)).length
+  } catch {
+    return 0
+  }
 }
 
 /** What was taken out of a workspace has to fit into the next, beside the code and within its memory. */

@@ -32,6 +32,8 @@ interface SandboxEgressOptions {
   readonly onClose: () => void
 }
 
+const MOST_UNTOLD = 1000
+
 /** The way out of one sandbox. */
 export class SandboxEgress {
   /** Where programs learn of it: the way itself, placeholders, and whom to trust. */
@@ -41,10 +43,18 @@ export class SandboxEgress {
   readonly #gate: EgressGate
   readonly #onClose: () => void
   #listener: ((event: EgressEvent) => void) | undefined
+  // While no call hears it: a sandbox that is set up reaches hosts too.
+  #untold: EgressEvent[] = []
+  #isBetweenCalls = false
 
   constructor({ placeholders, onClose, ...options }: SandboxEgressOptions) {
     this.#onClose = onClose
-    this.#gate = new EgressGate({ ...options, onEvent: (event) => this.#listener?.(event) })
+    this.#gate = new EgressGate({
+      ...options,
+      onEvent: (event) => this.#tell(event),
+      // What is still on its way when a call has ended would be in no result and in no record.
+      canReceipt: () => !this.#isBetweenCalls,
+    })
     this.certificate = this.#gate.certificate
     const trust = this.certificate === undefined ? {} : AUTHORITY_VARIABLES
     this.variables = { ...PROXY_VARIABLES, ...trust, ...placeholders }
@@ -56,10 +66,13 @@ export class SandboxEgress {
   /** Who hears of connections from now on: the call that runs. */
   listen(listener: ((event: EgressEvent) => void) | undefined): void {
     this.#listener = listener
+    this.#isBetweenCalls = listener === undefined
+    if (listener) for (const event of this.#untold.splice(0)) listener(event)
   }
 
   /** What no result has told yet, for one to tell it: also of a call that had none, because it was cancelled. */
   takeRecords(): EgressRecords {
+    this.#isBetweenCalls = true
     const records = this.#gate.records()
     this.#gate.forget()
     return records
@@ -72,6 +85,11 @@ export class SandboxEgress {
   close(): void {
     this.#gate.close()
     this.#onClose()
+  }
+
+  #tell(event: EgressEvent): void {
+    if (this.#listener) this.#listener(event)
+    else if (this.#untold.length < MOST_UNTOLD) this.#untold.push(event)
   }
 }
 

@@ -51,12 +51,12 @@ export type ApprovePolicy = (
 
 export function approveTools(ask: Ask, options: AdapterOptions & { readonly agent: string }): Approve {
   const { agent, policy, context } = options
-  return async ({ tool, risk, arguments: args, sha256, signal }) => {
+  return async ({ tool, risk, arguments: args, sha256, asks, signal }) => {
     // Read again when it is used: what was changed meanwhile is not what was approved.
     const now = (): ToolPayload => toolPayload(tool, args, sha256)
     try {
       const grant = await ask<"tool">(
-        { kind: "tool", payload: now(), agent, risk, policy, context },
+        { kind: "tool", payload: now(), agent, risk, asks, policy, context },
         { signal },
       )
       await grant.use(grant.isEdited ? grant.payload : now(), { signal })

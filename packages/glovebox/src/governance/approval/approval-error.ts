@@ -24,3 +24,12 @@ export class ApprovalError extends GloveboxError {
     this.reason = reason
   }
 }
+
+/** Whoever hears it may be the second to go on from one state, or may go on after a crash. */
+export function usedAlready(requestId: string): ApprovalError {
+  return new ApprovalError(
+    "APPROVAL_USED",
+    requestId,
+    `Request ${requestId} was used already, perhaps for this very thing: whether it was done is not known here.`,
+  )
+}

@@ -264,6 +264,21 @@ describe("ApprovalGrant.use", () => {
 })
 
 describe("an edit", () => {
+  it("cannot become what a rule denies", async () => {
+    const sh = { codeBlocks: [{ code: "id", language: "sh" }] }
+    const records: ApprovalRecord[] = []
+    const gate = new ApprovalGate({
+      provider: () => ({ decision: "edit", payload: sh, by: "ann" }),
+      rules: [{ when: { language: "sh" }, then: "deny" }],
+      onDecision: (record) => void records.push(record),
+    })
+    await expect(gate.request(codeProposal())).rejects.toMatchObject({
+      code: "APPROVAL_DENIED",
+      message: expect.stringContaining("Rule 0 denies what it was changed to"),
+    })
+    expect(records).toMatchObject([{ decision: "denied", by: "ann" }])
+  })
+
   it("is what may run and what is recorded, and the first text is not", async () => {
     const records: ApprovalRecord[] = []
     const edited = { codeBlocks: [{ code: "print(2)", language: "python" }] }

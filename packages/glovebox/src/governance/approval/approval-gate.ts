@@ -1,5 +1,4 @@
 import { abortable } from "../../internal/abortable.ts"
-import { errorMessage } from "../../internal/error-message.ts"
 import type { Approve } from "../../tools/approval.ts"
 import {
   type AdapterOptions,
@@ -22,10 +21,11 @@ import {
   currentPolicy,
   readProposal,
 } from "./approval-proposal.ts"
-import { type ApprovalLane, type DecisionBasis, decideLane } from "./approval-rules.ts"
+import { type ApprovalLane, decideLane } from "./approval-rules.ts"
 import { type ApprovalEntry, type ApprovalGateState, ApprovalStore, giveAnswer } from "./approval-store.ts"
 import { type GateAnswer, readAnswer } from "./gate-answer.ts"
 import type { GateRequest } from "./gate-request.ts"
+import { isPending, nameOf, refusalOf } from "./refusal.ts"
 import { waitForAnswer } from "./wait-for-answer.ts"
 
 /**
@@ -81,7 +81,10 @@ export class ApprovalGate {
     for (const late of this.#store.prune(this.#now())) this.#withdraw(late)
     const known = this.#store.find(request)
     const entry = known ?? this.#store.add(request)
-    return this.#ask(entry, policy, { signal, suspend, isNew: known === undefined })
+    // Whoever answers is bound by the rules as well.
+    const decide = (payload: unknown): Decided =>
+      decideLane(this.#settings.rules, this.#read({ ...proposal, payload }).subject)
+    return this.#ask(entry, policy, { signal, suspend, isNew: known === undefined, decide })
   }
 
   /** What waits for an answer. */
@@ -148,7 +151,7 @@ export class ApprovalGate {
   async #ask<Kind extends ApprovalKind>(
     entry: ApprovalEntry,
     policy: PolicySource | undefined,
-    { signal, suspend, isNew }: AskingOptions,
+    { signal, suspend, isNew, decide }: AskingOptions,
   ): Promise<ApprovalGrant<Kind>> {
     const { request } = entry
     const { provider } = this.#settings
@@ -161,6 +164,12 @@ export class ApprovalGate {
       outcome = entry.answer ?? (await waitForAnswer(entry, provider, { signal, remainingMs, suspend }))
       if (this.#now() >= request.expires) {
         throw new ApprovalError("APPROVAL_EXPIRED", request.id, "The answer came too late.")
+      }
+      if (outcome.decision === "edit") {
+        const { lane, basis } = decide(outcome.payload)
+        if (lane === "deny") {
+          outcome = { by: outcome.by, reason: `${nameOf(basis)} denies what it was changed to.` }
+        }
       }
     } catch (error) {
       if (isPending(error, request)) {
@@ -235,23 +244,13 @@ export class ApprovalGate {
   }
 }
 
+type Decided = ReturnType<typeof decideLane>
+
 interface AskingOptions {
   readonly signal: AbortSignal | undefined
   readonly suspend: boolean
   /** Whether nobody has heard of it yet. */
   readonly isNew: boolean
-}
-
-function isPending(error: unknown, { id }: GateRequest): boolean {
-  return error instanceof ApprovalError && error.code === "APPROVAL_PENDING" && error.requestId === id
-}
-
-function refusalOf(error: unknown): Refusal {
-  const isOurs = error instanceof ApprovalError
-  return { reason: `${isOurs ? "" : "It could not be asked for: "}${errorMessage(error)}`, cause: error }
-}
-
-function nameOf(basis: DecisionBasis): string {
-  if (basis.by === "provider") return basis.provider
-  return `${basis.by === "rule" ? "Rule" : "Default rule"} ${basis.rule}`
+  /** What the rules say of it with another payload. */
+  readonly decide: (payload: unknown) => Decided
 }

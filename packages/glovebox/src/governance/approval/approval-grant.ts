@@ -1,7 +1,7 @@
 import { GloveboxError } from "../../core/index.ts"
 import { abortable } from "../../internal/abortable.ts"
 import { errorMessage } from "../../internal/error-message.ts"
-import { ApprovalError } from "./approval-error.ts"
+import { ApprovalError, usedAlready } from "./approval-error.ts"
 import { type ApprovalKind, type ApprovalPayloads, hashPayload, readPayload } from "./approval-payload.ts"
 import type { DecisionBasis } from "./approval-rules.ts"
 import type { GateRequest } from "./gate-request.ts"
@@ -86,7 +86,7 @@ export class ApprovalGrant<Kind extends ApprovalKind = ApprovalKind> {
       const why = `The approval could not be marked as used, so it is not: ${errorMessage(error)}`
       throw this.#refusal("APPROVAL_DENIED", why, error)
     }
-    if (!isFirst) throw this.#refusal("APPROVAL_USED", "The approval was used already. Each is for one time.")
+    if (!isFirst) throw usedAlready(this.id)
   }
 
   #hashOf(payload: unknown): string | undefined {

@@ -15,6 +15,8 @@ export interface CodeRunContent {
 
 type CodeRun = AuditData<"code-run">
 
+const SHA256 = /^[0-9a-f]{64}$/
+
 /** What is recorded before code runs. */
 export function codeRunIntent(
   id: string,
@@ -42,7 +44,7 @@ export function codeRunDone(
     phase: "done",
     executor: sandbox.kind,
     // An executor of somebody's own may have none to tell.
-    policySha256: sandbox.policySha256 === "" ? intent.policySha256 : sandbox.policySha256,
+    policySha256: SHA256.test(sandbox.policySha256) ? sandbox.policySha256 : intent.policySha256,
     isolation: sandbox.isolation,
     image: sandbox.image,
     imageDigest: sandbox.imageDigest,

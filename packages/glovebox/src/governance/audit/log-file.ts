@@ -130,7 +130,12 @@ async function checkRegular(path: string): Promise<void> {
     if (error.code === "ENOENT") return undefined
     throw error
   })
-  if (stat && !stat.isFile()) throw broken(path, "is not a regular file")
+  if (!stat || stat.isFile()) return
+  const is = stat.isDirectory() ? "a folder" : stat.isSymbolicLink() ? "a link" : "not a regular file"
+  throw new GloveboxError(
+    "AUDIT_LOG_BROKEN",
+    `${path} is ${is}, and a log is a file. Name a file, such as audit.jsonl.`,
+  )
 }
 
 async function readTail(path: string, handle: FileHandle, size: number): Promise<Tail> {

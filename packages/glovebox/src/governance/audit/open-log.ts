@@ -1,6 +1,7 @@
-import { mkdir, rename } from "node:fs/promises"
+import { rename } from "node:fs/promises"
 import { hostname } from "node:os"
 import { basename, dirname } from "node:path"
+import { makeFolder } from "../../internal/make-folder.ts"
 import type { AuditLogSettings } from "./audit-log-options.ts"
 import { readHead } from "./audit-head.ts"
 import { rotatedFiles, rotatedPath } from "./audit-files.ts"
@@ -23,7 +24,7 @@ export interface OpenLog {
 /** Takes the lock, finds the end of the chain, and puts aside what a dead writer left half written. */
 export async function openLog(settings: AuditLogSettings, signal: AbortSignal): Promise<OpenLog> {
   const { path } = settings
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  await makeFolder(dirname(path), { mode: 0o700 })
   const lock = await LogLock.acquire(path, { waitMs: settings.waitForLockMs, signal })
   try {
     const file = await LogFile.open(path)

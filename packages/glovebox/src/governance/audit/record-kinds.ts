@@ -8,6 +8,9 @@ const sha256 = z.string().regex(/^[0-9a-f]{64}$/, "must be a SHA-256 in hexadeci
 const json = z.unknown()
 const fields = z.record(z.string(), json)
 
+// What is too large for a record is left out of it, and named here with its size and its hash.
+const omitted = z.array(text).optional()
+
 // Before an effect there is an intent, after it a record with the same id that says how it went.
 const phase = z.enum(["intent", "done", "failed"])
 
@@ -29,12 +32,14 @@ export const AUDIT_DATA = {
     task: text.optional(),
     version: text.optional(),
     details: fields.optional(),
+    omitted,
   }),
   "run-end": z.strictObject({
     outcome: z.enum(["done", "failed", "cancelled", "suspended"]),
     stopReason: text.optional(),
     error: text.optional(),
     durationMs: ms.optional(),
+    omitted,
   }),
   "tool-call": z.strictObject({
     phase,
@@ -47,6 +52,7 @@ export const AUDIT_DATA = {
     isError: z.boolean().optional(),
     error: text.optional(),
     durationMs: ms.optional(),
+    omitted,
   }),
   "code-run": z.strictObject({
     phase,
@@ -72,6 +78,7 @@ export const AUDIT_DATA = {
     truncated: z.boolean().optional(),
     artifacts: z.array(artifact).optional(),
     error: text.optional(),
+    omitted,
   }),
   egress: z.strictObject({
     state: z.enum(["denied", "opened", "closed"]),
@@ -94,6 +101,7 @@ export const AUDIT_DATA = {
     bytesDown: count,
     durationMs: ms,
     ended: text.optional(),
+    omitted,
   }),
   approval: z.discriminatedUnion("phase", [
     z.strictObject({
@@ -107,6 +115,7 @@ export const AUDIT_DATA = {
       policySha256: sha256.optional(),
       widenings: z.array(text).optional(),
       expiresAt: text.optional(),
+      omitted,
     }),
     z.strictObject({
       phase: z.literal("decision"),
@@ -118,6 +127,7 @@ export const AUDIT_DATA = {
       /** Of what may run, which is another than what was asked for when it was edited. */
       sha256,
       payload: json.optional(),
+      omitted,
     }),
   ]),
   "policy-load": z.strictObject({
@@ -125,6 +135,7 @@ export const AUDIT_DATA = {
     source: text,
     widenings: z.array(text).optional(),
     policy: fields.optional(),
+    omitted,
   }),
   sandbox: z.strictObject({
     event: z.enum(["created", "started", "stopped", "destroyed", "lost", "failed"]),
@@ -135,6 +146,7 @@ export const AUDIT_DATA = {
     policySha256: sha256.optional(),
     reason: text.optional(),
     details: fields.optional(),
+    omitted,
   }),
   "model-call": z.strictObject({
     phase,
@@ -150,6 +162,7 @@ export const AUDIT_DATA = {
     durationMs: ms.optional(),
     content: json.optional(),
     error: text.optional(),
+    omitted,
   }),
   "message-filtered": z.strictObject({
     action: z.enum(["strip", "flag", "block"]),
@@ -164,9 +177,10 @@ export const AUDIT_DATA = {
     target: text,
     rule: text.optional(),
     reason: text.optional(),
+    omitted,
   }),
   "secret-used": z.strictObject({ name: text, host: text, id: text.optional(), how: text.optional() }),
-  custom: z.strictObject({ name: text, detail: fields.optional() }),
+  custom: z.strictObject({ name: text, detail: fields.optional(), omitted }),
 } as const
 
 export type AuditKind = keyof typeof AUDIT_DATA

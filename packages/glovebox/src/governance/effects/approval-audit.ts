@@ -27,7 +27,7 @@ export class ApprovalAudit {
   }
 
   async decision(record: ApprovalRecord): Promise<void> {
-    const { log, telemetry } = this.#options
+    const { log, telemetry, content } = this.#options
     const { request, basis, decision, by, reason, sha256, edited } = record
     const { agent } = request
     telemetry.approval(request).end({ decision, by: by ?? basisName(basis) })
@@ -45,9 +45,11 @@ export class ApprovalAudit {
         payload: edited === undefined ? undefined : this.#payload(edited),
       },
     }
-    // What a rule decides, nobody was asked about: both go to the disk together.
-    const asked = basis.by === "provider" ? [] : [log.record(this.#requestEntry(request))]
-    await Promise.all([...asked, log.record(entry)])
+    // What a rule decides, nobody was asked about.
+    const asked = basis.by === "provider" ? undefined : log.record(this.#requestEntry(request))
+    // Both go to the disk together; with content one may have to be written anew, and must come first all the same.
+    if (content.code === true || content.arguments === true) await asked
+    await Promise.all([asked, log.record(entry)])
   }
 
   #requestEntry(request: GateRequest): AuditEntry {

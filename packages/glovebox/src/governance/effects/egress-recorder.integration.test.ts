@@ -1,37 +1,19 @@
 import { expect, it } from "vitest"
-import { FakeExecutor } from "../../chat/agents/code-executor/fake-executor.test-kit.ts"
-import type { CodeBlock, ExecutionEvent } from "../../executors/index.ts"
-import { codeResult } from "../../executors/code-result.test-kit.ts"
-import { sha256Of } from "../index.ts"
 import { GovernedPlace } from "../governance.test-kit.ts"
+import { Telling, connection, finished } from "./telling-executor.test-kit.ts"
 
-const DENIED = {
+const DENIED = { type: "egress", ...connection("a.example") } as const
+const SECRETS = [{ name: "KEY", host: "b.example" }]
+const OPENED = {
   type: "egress",
-  state: "denied",
-  connection: {
-    id: 1,
-    via: "connect",
-    host: "a.example",
-    port: 443,
-    verdict: "denied",
-    bytesUp: 0,
-    bytesDown: 0,
-    durationMs: 0,
-  },
+  ...connection("b.example", { secrets: SECRETS, verdict: "allowed" }, "opened"),
 } as const
 
-/** An executor whose program asks for connections without end. */
-class Flooding extends FakeExecutor {
-  override async *stream(_blocks: readonly CodeBlock[]): AsyncGenerator<ExecutionEvent, void, undefined> {
-    for (let index = 0; index < 10_005; index += 1) yield DENIED
-    const sandbox = { kind: "fake", policySha256: sha256Of(""), isolation: "run", effective: {} } as const
-    yield { type: "finished", result: codeResult({ sandbox }) }
-  }
-}
-
-it("lets a program that asks for connections without end not fill the log, and tells how many more there were", async () => {
+it("lets a program that asks for connections without end not fill the log, but has each secret that left in it", async () => {
   await using place = await GovernedPlace.make()
-  const executor = place.governance.agent("coder").executor(new Flooding())
+  const many = Array.from({ length: 10_004 }, () => DENIED)
+  const flooding = new Telling(...many, OPENED, finished())
+  const executor = place.governance.agent("coder").executor(flooding)
   await executor.executeCodeBlocks([{ code: "flood()", language: "python" }])
   const records = await place.records()
   expect(records.filter(({ kind }) => kind === "egress")).toHaveLength(10_000)
@@ -39,4 +21,7 @@ it("lets a program that asks for connections without end not fill the log, and t
     name: "egress-not-recorded",
     detail: { count: 5 },
   })
+  expect(records.filter(({ kind }) => kind === "secret-used")).toMatchObject([
+    { data: { name: "KEY", host: "b.example" } },
+  ])
 })

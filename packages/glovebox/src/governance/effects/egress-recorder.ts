@@ -15,7 +15,8 @@ export class EgressRecorder {
   readonly #observed: Observed<CodeResult>
   #waiting: Promise<void>[] = []
   #count = 0
-  #isOver = false
+  /** How many are on the disk, or counted there. */
+  #told = 0
 
   constructor(id: string, controls: Controls, observed: Observed<CodeResult>) {
     this.#id = id
@@ -30,10 +31,11 @@ export class EgressRecorder {
     if (event.state === "denied") {
       telemetry.denied({ agent, kind: "egress", name: event.connection.host })
     }
-    if (this.#count > MOST) return
-    telemetry.egress(event, { agent, parent: this.#observed })
-    this.#keep(log.record({ kind: "egress", agent, data: egressData(event, this.#id) }))
-    // Told of before the value leaves; at the end it is told again, and is the same use.
+    if (this.#count <= MOST) {
+      telemetry.egress(event, { agent, parent: this.#observed })
+      this.#keep(log.record({ kind: "egress", agent, data: egressData(event, this.#id) }))
+    }
+    // However many there are: each is a secret that left. Told of before the value leaves; at the end it is told again, and is the same use.
     if (event.state === "opened") {
       for (const { name, host } of event.connection.secrets ?? [])
         this.#keep(
@@ -43,13 +45,12 @@ export class EgressRecorder {
     if (this.#waiting.length >= MOST_WAITING) await this.#settle()
   }
 
-  /** All of it is on the disk; rejects when it could not be. */
+  /** All of it up to now is on the disk; rejects when it could not be. */
   async end(): Promise<void> {
-    if (this.#isOver) return
-    this.#isOver = true
     await this.#settle()
-    const more = this.#count - MOST
+    const more = this.#count - Math.max(MOST, this.#told)
     if (more <= 0) return
+    this.#told = this.#count
     const { agent, log } = this.#controls
     const detail = { id: this.#id, count: more }
     await log.record({ kind: "custom", agent, data: { name: "egress-not-recorded", detail } })

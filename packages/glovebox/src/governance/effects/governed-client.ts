@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto"
-import type { JsonObject, JsonValue } from "../../core/index.ts"
+import { GloveboxError, type JsonObject, type JsonValue } from "../../core/index.ts"
+import { abortable } from "../../internal/abortable.ts"
 import { canonicalJson } from "../../internal/canonical-json.ts"
 import { errorMessage } from "../../internal/error-message.ts"
 import type {
@@ -12,13 +13,15 @@ import type {
   RequestUsage,
   TokenCount,
 } from "../../models/index.ts"
-import type { AuditData, AuditEntry } from "../audit/record-kinds.ts"
+import type { AuditData } from "../audit/record-kinds.ts"
 import { sha256Of } from "../audit/code-run-data.ts"
 import type { Observed } from "../telemetry/index.ts"
 import type { Controls } from "./controls.ts"
-import type { OpenEffect } from "./effect-log.ts"
+import type { EffectEntry, EffectLog, OpenEffect } from "./effect-log.ts"
 import { MessageBlocked } from "./model-filter.ts"
 import { OutgoingMessages } from "./outgoing-messages.ts"
+import { redactThrown } from "./redact-thrown.ts"
+import { redactTools } from "./redact-tools.ts"
 
 type ModelCall = AuditData<"model-call">
 
@@ -34,6 +37,11 @@ export class GovernedClient implements ChatCompletionClient {
     this.#outgoing = new OutgoingMessages(controls.redactor, controls.filter)
   }
 
+  /** Whether what happens here is written into this log: it is behind the same rules then. */
+  isBehind(log: EffectLog): boolean {
+    return this.#controls.log === log
+  }
+
   get modelInfo(): ModelInfo {
     return this.#client.modelInfo
   }
@@ -45,12 +53,14 @@ export class GovernedClient implements ChatCompletionClient {
   async create(messages: readonly LLMMessage[], options: CreateOptions = {}): Promise<CreateResult> {
     const call = await this.#begin(messages, options, false)
     try {
-      const result = await call.observed.run(async () => this.#client.create(call.messages, options))
+      const asked = call.observed.run(async () => this.#client.create(call.messages, this.#told(options)))
+      // One that does not look at its signal must not keep the record open.
+      const result = await abortable(asked, options.signal)
       await call.done(result)
       return result
     } catch (error) {
       await call.failed(error)
-      throw error
+      throw redactThrown(error, this.#controls.redactor)
     }
   }
 
@@ -60,11 +70,17 @@ export class GovernedClient implements ChatCompletionClient {
   ): AsyncGenerator<string | CreateResult, CreateResult> {
     const call = await this.#begin(messages, options, true)
     try {
-      const stream = this.#client.createStream(call.messages, options)
+      const stream = this.#client.createStream(call.messages, this.#told(options))
       let isDone = false
+      let isStuck = false
       try {
         for (;;) {
-          const next = await call.observed.run(() => stream.next())
+          isStuck = true
+          const next = await abortable(
+            call.observed.run(() => stream.next()),
+            options.signal,
+          )
+          isStuck = false
           isDone = next.done === true
           if (typeof next.value !== "string") {
             // Recorded before anybody hears of it.
@@ -75,11 +91,14 @@ export class GovernedClient implements ChatCompletionClient {
           yield next.value
         }
       } finally {
-        if (!isDone) await stream.return(undefined as never)
+        if (!isDone) {
+          const ended = stream.return(undefined as never).catch(() => {})
+          if (!isStuck) await ended
+        }
       }
     } catch (error) {
       await call.failed(error)
-      throw error
+      throw redactThrown(error, this.#controls.redactor)
     } finally {
       await call.failed("Nobody wanted the rest of the answer.")
     }
@@ -107,6 +126,11 @@ export class GovernedClient implements ChatCompletionClient {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close()
+  }
+
+  #told(options: CreateOptions): CreateOptions {
+    const { redactor } = this.#controls
+    return redactor && options.tools ? { ...options, tools: redactTools(options.tools, redactor) } : options
   }
 
   async #begin(
@@ -185,21 +209,12 @@ class Call {
 
   async done(result: CreateResult): Promise<void> {
     if (this.#isOver) return
+    const { observed, effect } = this.#parts
+    // First: of a client of anybody's it may be anything, and then the call has failed.
+    const entry = this.#entry(this.#outcomeOf(result))
     this.#isOver = true
-    const { observed, effect, controls } = this.#parts
-    const { content, usage, finishReason, cached } = result
     observed.end(result)
-    await effect.close(
-      this.#entry({
-        phase: "done",
-        responseSha256: sha256Of(canonicalJson(content)),
-        promptTokens: usage.promptTokens,
-        completionTokens: usage.completionTokens,
-        finishReason,
-        cached,
-        content: controls.content.messages === true ? plain(content) : undefined,
-      }),
-    )
+    await effect.close(entry)
   }
 
   async failed(error: unknown): Promise<void> {
@@ -209,7 +224,28 @@ class Call {
     await this.#parts.effect.close(this.#entry({ phase: "failed", error: errorMessage(error) }))
   }
 
-  #entry(outcome: Partial<ModelCall>): AuditEntry {
+  #outcomeOf(result: CreateResult): Partial<ModelCall> {
+    try {
+      const { content, usage, finishReason, cached } = result
+      return {
+        phase: "done",
+        responseSha256: sha256Of(canonicalJson(content)),
+        promptTokens: usage.promptTokens,
+        completionTokens: usage.completionTokens,
+        finishReason,
+        cached,
+        content: this.#parts.controls.content.messages === true ? plain(content) : undefined,
+      }
+    } catch (error) {
+      throw new GloveboxError(
+        "MODEL_RESPONSE_INVALID",
+        `The model's client gave no answer that is one: ${errorMessage(error)}`,
+        { cause: error },
+      )
+    }
+  }
+
+  #entry(outcome: Partial<ModelCall>): EffectEntry {
     const { data, controls } = this.#parts
     const { content: _asked, ...intent } = data
     const durationMs = performance.now() - this.#start

@@ -1,29 +1,13 @@
 import { describe, expect, it } from "vitest"
 import { FakeExecutor } from "../../chat/agents/code-executor/fake-executor.test-kit.ts"
-import type { EgressEvent } from "../../egress/index.ts"
-import type { CodeBlock, CodeResult, ExecutionEvent } from "../../executors/index.ts"
-import { codeResult } from "../../executors/code-result.test-kit.ts"
+import type { CodeBlock, ExecutionEvent, KnownSecret } from "../../executors/index.ts"
 import { SandboxPolicy } from "../../policy/index.ts"
 import { type ApprovalGateOptions, Redactor, sha256Of } from "../index.ts"
 import { GovernedPlace } from "../governance.test-kit.ts"
+import { Telling, connection, finished } from "./telling-executor.test-kit.ts"
 
 const CODE: readonly CodeBlock[] = [{ code: "print(1)", language: "python" }]
 const SECRET = "tok-9f83hf83hf8h3f8h3f"
-
-/** An executor that tells these events and no others. */
-class Telling extends FakeExecutor {
-  readonly told: readonly ExecutionEvent[]
-
-  constructor(...told: readonly ExecutionEvent[]) {
-    super()
-    this.told = told
-  }
-
-  override async *stream(blocks: readonly CodeBlock[]): AsyncGenerator<ExecutionEvent, void, undefined> {
-    this.ran.push(blocks)
-    yield* this.told
-  }
-}
 
 /** An executor whose policy reaches further than deny-all. */
 class Wide extends FakeExecutor {
@@ -35,28 +19,6 @@ const out = (type: "stdout" | "stderr", bytes: Uint8Array): ExecutionEvent => ({
   block: 0,
   text: Buffer.from(bytes).toString("utf8"),
   bytes,
-})
-
-const finished = (fields: Partial<CodeResult> = {}): ExecutionEvent => ({
-  type: "finished",
-  result: codeResult({
-    sandbox: { kind: "fake", policySha256: sha256Of("policy"), isolation: "run", effective: {} },
-    ...fields,
-  }),
-})
-
-const connection = (host: string): EgressEvent => ({
-  state: "denied",
-  connection: {
-    id: 1,
-    via: "connect",
-    host,
-    port: 443,
-    verdict: "denied",
-    bytesUp: 0,
-    bytesDown: 0,
-    durationMs: 0,
-  },
 })
 
 async function all(stream: AsyncIterable<ExecutionEvent>): Promise<ExecutionEvent[]> {
@@ -211,6 +173,18 @@ describe("a governed executor", () => {
     expect(JSON.stringify(told)).not.toContain(SECRET)
     expect((await place.folder.lines()).join("\n")).not.toContain(SECRET)
     expect((await place.records()).at(-1)?.data["output"]).toBe("key [redacted:secret] end\n")
+  })
+
+  it("redacts the secrets that the executor itself puts in for code", async () => {
+    await using place = await GovernedPlace.make({ redaction: new Redactor({ environment: false }) })
+    const inner = Object.assign(new Telling(finished({ output: `got ${SECRET}` })), {
+      onSecret: (tell: (secret: KnownSecret) => void): Disposable => {
+        tell({ name: "API_TOKEN", value: SECRET, placeholder: "placeholder" })
+        return { [Symbol.dispose]: () => {} }
+      },
+    })
+    const { output } = await place.governance.agent("coder").executor(inner).executeCodeBlocks(CODE)
+    expect(output).toBe("got [redacted:API_TOKEN]")
   })
 
   it("passes on bytes that are no text as they are", async () => {

@@ -1,5 +1,3 @@
-import { randomUUID } from "node:crypto"
-import { GloveboxError } from "../../core/index.ts"
 import type {
   CodeBlock,
   CodeExecutor,
@@ -8,18 +6,16 @@ import type {
   ExecutionEvent,
   StreamOptions,
 } from "../../executors/index.ts"
-import { errorMessage } from "../../internal/error-message.ts"
 import type { PolicyChange, SandboxPolicy } from "../../policy/index.ts"
-import { codeRunDone, codeRunFailed, codeRunIntent } from "../audit/code-run-data.ts"
-import type { AuditData, AuditEntry } from "../audit/record-kinds.ts"
-import type { Observed } from "../telemetry/index.ts"
 import { authorize } from "./authorize.ts"
 import type { Controls } from "./controls.ts"
-import { EgressRecorder } from "./egress-recorder.ts"
+import type { EffectLog } from "./effect-log.ts"
 import { executorKind } from "./executor-kind.ts"
 import { reachOf } from "./executor-reach.ts"
 import { policyData } from "./policy-data.ts"
-import { redactEvents } from "./redact-events.ts"
+import { redactThrown } from "./redact-thrown.ts"
+import { endless, runRecorded } from "./run-recorded.ts"
+import { watchExecutor } from "./watch-executor.ts"
 
 export interface GovernedExecutorOptions {
   /** Whether leave is asked for here; false where somebody has asked already. @default true */
@@ -65,6 +61,11 @@ export class GovernedExecutor implements CodeExecutor {
   /** Whether leave is asked for here. */
   get asks(): boolean {
     return this.#asks && this.#controls.gate !== undefined
+  }
+
+  /** Whether what runs here is written into this log: it is behind the same rules then. */
+  isBehind(log: EffectLog): boolean {
+    return this.#controls.log === log
   }
 
   get runsOnHost(): boolean {
@@ -117,8 +118,9 @@ export class GovernedExecutor implements CodeExecutor {
     const { agent, telemetry } = this.#controls
     // Of one's own: what is asked for is what runs, whatever becomes of theirs.
     const asked = blocks.map((block) => Object.freeze({ ...block }))
+    const reach = reachOf(this.#executor)
     await this.authorize({ signal })
-    this.#watch ??= telemetry.watchPool(this.#executor, { executor: this.kind })
+    this.#watch ??= watchExecutor(this.#executor, this.kind, this.#controls)
     const observed = telemetry.codeRun({
       agent,
       executor: this.kind,
@@ -128,10 +130,18 @@ export class GovernedExecutor implements CodeExecutor {
     try {
       const approved = await observed.run(async () => this.#approve(asked, signal))
       await this.#recordPolicy(signal)
-      yield* this.#run(approved, observed, signal)
+      yield* runRecorded({
+        executor: this.#executor,
+        blocks: approved,
+        reach,
+        controls: this.#controls,
+        redactor: this.#redacts ? this.#controls.redactor : undefined,
+        observed,
+        signal,
+      })
     } catch (error) {
       observed.fail(error)
-      throw error
+      throw redactThrown(error, this.#controls.redactor)
     } finally {
       observed.fail("Nobody wanted the rest of the run.")
     }
@@ -170,49 +180,4 @@ export class GovernedExecutor implements CodeExecutor {
     await log.record({ kind: "policy-load", agent, data: policyData(policy, "executor") }, { signal })
     this.#recordedPolicy = policy.sha256
   }
-
-  async *#run(
-    blocks: readonly CodeBlock[],
-    observed: Observed<CodeResult>,
-    signal: AbortSignal | undefined,
-  ): AsyncGenerator<ExecutionEvent, void, undefined> {
-    const { agent, log, content, redactor } = this.#controls
-    const id = randomUUID()
-    const intent = {
-      ...codeRunIntent(id, blocks, content),
-      executor: this.kind,
-      policySha256: this.policy?.sha256,
-    }
-    const entry = (data: AuditData<"code-run">): AuditEntry => ({ kind: "code-run", agent, data })
-    const effect = await log.begin(entry(intent), { signal })
-    const egress = new EgressRecorder(id, this.#controls, observed)
-    const start = performance.now()
-    let failure = "Nobody wanted the rest of the run."
-    try {
-      const events = this.#executor.stream(blocks, { signal })
-      let isFinished = false
-      for await (const event of redactor && this.#redacts ? redactEvents(events, redactor) : events) {
-        if (event.type === "egress") await egress.take(event)
-        if (event.type === "finished") {
-          isFinished = true
-          // Recorded before anybody hears of it.
-          await egress.end()
-          await effect.close(entry(codeRunDone(intent, event.result, content)))
-          observed.end(event.result)
-        }
-        yield event
-      }
-      if (!isFinished) throw endless()
-    } catch (error) {
-      failure = errorMessage(error)
-      throw error
-    } finally {
-      await egress.end()
-      await effect.close(entry(codeRunFailed(intent, failure, performance.now() - start)))
-    }
-  }
-}
-
-function endless(): GloveboxError {
-  return new GloveboxError("SANDBOX_LOST", "The run ended without a result.")
 }

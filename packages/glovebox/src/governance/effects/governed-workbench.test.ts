@@ -65,9 +65,9 @@ describe("a governed workbench", () => {
     const workbench = place.governance.agent("clerk").workbench(staticWorkbench([erase]))
     expect(toolResultText(await workbench.callTool("erase", { path: "/" }))).toBe("erased /tmp/b")
     expect(await place.told()).toEqual([
-      "tool-call intent",
       "approval request",
       "approval decision",
+      "tool-call intent",
       "tool-call done",
     ])
     const records = await place.records()

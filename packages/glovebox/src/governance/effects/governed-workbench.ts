@@ -1,20 +1,20 @@
-import { randomUUID } from "node:crypto"
-import type { JsonObject, JsonValue } from "../../core/index.ts"
+import { GloveboxError, type JsonObject, type JsonValue } from "../../core/index.ts"
 import { checkJson } from "../../core/json.ts"
-import { errorMessage } from "../../internal/error-message.ts"
+import { abortableAfter } from "../../internal/abortable-after.ts"
 import type { ToolSchema } from "../../models/index.ts"
-import type { Approve, CallToolOptions, ToolResult, ToolStreamItem, Workbench } from "../../tools/index.ts"
-import { hashCall } from "../../tools/hash-call.ts"
+import type { CallToolOptions, ToolResult, ToolStreamItem, Workbench } from "../../tools/index.ts"
 import { lastOf } from "../../tools/tool.ts"
-import { toolResultText } from "../../tools/tool-result.ts"
-import type { AuditData, AuditEntry } from "../audit/record-kinds.ts"
-import { sha256Of } from "../audit/code-run-data.ts"
+import { type CallToAdmit, admitCall } from "./admit-call.ts"
 import { authorize } from "./authorize.ts"
 import type { Controls } from "./controls.ts"
+import type { EffectLog } from "./effect-log.ts"
+import { GovernedCall } from "./governed-call.ts"
 import type { Governor } from "./governor.ts"
 import { redactToolItems } from "./redact-tool-items.ts"
+import { redactThrown } from "./redact-thrown.ts"
 
-type ToolCall = AuditData<"tool-call">
+// As long as a tool may take to end after an abort.
+const ENDING_MS = 5_000
 
 /** A workbench behind the rules: calls are allowed, approved, recorded and traced, and what they give is redacted. */
 export class GovernedWorkbench implements Workbench {
@@ -26,6 +26,11 @@ export class GovernedWorkbench implements Workbench {
     this.#workbench = workbench
     this.#controls = controls
     this.#governor = governor
+  }
+
+  /** Whether what happens here is written into this log: it is behind the same rules then. */
+  isBehind(log: EffectLog): boolean {
+    return this.#controls.log === log
   }
 
   async start(options?: { readonly signal?: AbortSignal | undefined }): Promise<void> {
@@ -53,71 +58,83 @@ export class GovernedWorkbench implements Workbench {
 
   async *callToolStream(
     name: string,
-    args?: unknown,
-    { signal, callId, approve = this.#governor.approveTool, ...rest }: CallToolOptions = {},
+    given?: unknown,
+    { signal, callId, approve, ...rest }: CallToolOptions = {},
   ): AsyncGenerator<ToolStreamItem, ToolResult, undefined> {
-    const { agent, log, telemetry, content, redactor } = this.#controls
+    const { agent, telemetry } = this.#controls
+    // Of one's own: what is asked for is what is done, whatever becomes of theirs.
+    const args = ownCopy(given)
     await authorize(this.#controls, { kind: "tool", name }, signal)
-    const data: ToolCall = {
-      phase: "intent",
-      id: randomUUID(),
-      tool: name,
-      argumentsSha256: hashCall(name, args),
-      ...(content.arguments === true && { arguments: asJson(args) }),
-    }
-    const effect = await log.begin({ kind: "tool-call", agent, data }, { signal })
+    const call = new GovernedCall({ tool: name, arguments: args, approve, signal }, this.#controls)
     const observed = telemetry.toolCall({ agent, tool: name, callId, arguments: args })
-    const start = performance.now()
-    // What is approved may be something else than what was asked for, and that is what is done.
-    let done: Partial<ToolCall> = {}
-    const watched: Approve | undefined =
-      approve &&
-      (async (request) => {
-        done = { ...done, risk: request.risk }
-        const decision = await approve(request)
-        if (decision.approved && decision.arguments !== undefined) {
-          done = { ...done, argumentsSha256: hashCall(name, decision.arguments) }
-          if (content.arguments === true) done = { ...done, arguments: asJson(decision.arguments) }
-        }
-        return decision
-      })
-    const entry = (outcome: Partial<ToolCall>): AuditEntry => ({
-      kind: "tool-call",
-      agent,
-      data: { ...data, ...done, durationMs: performance.now() - start, ...outcome },
-    })
-    let failure = "Nobody wanted the rest of the call."
+    let failure: unknown = "Nobody wanted the rest of the call."
     try {
-      const options = { ...rest, signal, callId, approve: watched, governor: this.#governor }
-      const stream = this.#workbench.callToolStream(name, args, options)
-      const items = redactor ? redactToolItems(stream, redactor) : stream
+      const options = {
+        ...rest,
+        signal,
+        callId,
+        approve: call.approve,
+        governor: this.#governor,
+        guard: call,
+      }
+      const items = this.#items(call, { name, args, options })
       let isDone = false
+      let isStuck = false
       try {
         for (;;) {
-          const next = await observed.run(() => items.next())
+          isStuck = true
+          const next = await abortableAfter(
+            observed.run(() => items.next()),
+            signal,
+            ENDING_MS,
+          )
+          isStuck = false
           isDone = next.done === true
-          if (next.value.type === "ToolResult") {
-            const { isError } = next.value
-            const resultSha256 = sha256Of(toolResultText(next.value))
-            // Recorded before anybody hears of it.
-            await effect.close(entry({ phase: "done", isError, resultSha256 }))
-            observed.end(next.value)
-            if (!isDone) yield next.value
-            return next.value
+          const result = resultIn(next)
+          if (result) {
+            await call.done(result)
+            observed.end(result)
+            if (!isDone) yield result
+            return result
           }
           yield next.value
         }
       } finally {
-        if (!isDone) await items.return(undefined as never)
+        if (!isDone) {
+          const ended = items.return(undefined as never).catch(() => {})
+          // One that does not look at its signal is left to itself.
+          if (!isStuck) await ended
+        }
       }
     } catch (error) {
-      failure = errorMessage(error)
+      failure = error
       observed.fail(error)
-      throw error
+      throw redactThrown(error, this.#controls.redactor)
     } finally {
       observed.fail(failure)
-      await effect.close(entry({ phase: "failed", error: failure }))
+      await call.failed(failure)
     }
+  }
+
+  async *#items(
+    call: GovernedCall,
+    wanted: CallToAdmit,
+  ): AsyncGenerator<ToolStreamItem, ToolResult, undefined> {
+    const { name, args, options } = wanted
+    // One that asks for itself does so after it has looked at the arguments.
+    const asksItself = this.#workbench.guardsCall?.(name) === true
+    const admitted = asksItself ? { arguments: args } : await admitCall(call, wanted)
+    if ("refusal" in admitted) {
+      yield admitted.refusal
+      return admitted.refusal
+    }
+    const { redactor } = this.#controls
+    const stream = this.#workbench.callToolStream(name, admitted.arguments, options)
+    return yield* redactor ? redactToolItems(stream, redactor) : stream
+  }
+
+  forgetCall(name: string, callId: string): void {
+    this.#workbench.forgetCall?.(name, callId)
   }
 
   async saveState(): Promise<JsonObject> {
@@ -133,11 +150,22 @@ export class GovernedWorkbench implements Workbench {
   }
 }
 
-function asJson(args: unknown): JsonValue {
+// A workbench of anybody's may end without one.
+function resultIn({
+  value,
+  done,
+}: IteratorResult<ToolStreamItem, ToolResult | undefined>): ToolResult | undefined {
+  if (value?.type === "ToolResult") return value
+  if (done === true) throw new GloveboxError("TOOL_FAILED", "The call ended without a result.")
+  return undefined
+}
+
+// As data, where it is some: a getter or a proxy gives one answer and not two.
+function ownCopy(args: unknown): unknown {
   try {
     checkJson(args)
-    return args as JsonValue
+    return JSON.parse(JSON.stringify(args)) as JsonValue
   } catch {
-    return "arguments that JSON has no form for"
+    return args
   }
 }

@@ -8,6 +8,8 @@ import { GovernedClient } from "./governed-client.ts"
 import { GovernedExecutor, type GovernedExecutorOptions } from "./governed-executor.ts"
 import { GovernedWorkbench } from "./governed-workbench.ts"
 
+const GOVERNED = [GovernedExecutor, GovernedWorkbench, GovernedClient] as const
+
 /** What one agent's effects go through: everything it runs, calls and asks is put behind the rules by this. */
 export class Governor implements ToolGovernor {
   readonly #controls: Controls
@@ -64,20 +66,23 @@ export class Governor implements ToolGovernor {
     }
   }
 
-  /** One that is behind rules already stays as it is. */
+  /** One that is behind the rules of this governance already stays as it is; behind those of another, both bind it. */
   executor(executor: CodeExecutor, options?: GovernedExecutorOptions): CodeExecutor {
-    return executor instanceof GovernedExecutor
-      ? executor
-      : new GovernedExecutor(executor, this.#controls, options)
+    return this.binds(executor) ? executor : new GovernedExecutor(executor, this.#controls, options)
   }
 
+  /** The same. */
   workbench(workbench: Workbench): Workbench {
-    return workbench instanceof GovernedWorkbench
-      ? workbench
-      : new GovernedWorkbench(workbench, this.#controls, this)
+    return this.binds(workbench) ? workbench : new GovernedWorkbench(workbench, this.#controls, this)
   }
 
+  /** The same. */
   client(client: ChatCompletionClient): ChatCompletionClient {
-    return client instanceof GovernedClient ? client : new GovernedClient(client, this.#controls)
+    return this.binds(client) ? client : new GovernedClient(client, this.#controls)
+  }
+
+  /** Whether it is behind the rules of this governance, whichever agent it is for. */
+  binds(what: object): boolean {
+    return GOVERNED.some((kind) => what instanceof kind && what.isBehind(this.#controls.log))
   }
 }

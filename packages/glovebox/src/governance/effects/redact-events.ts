@@ -35,10 +35,12 @@ export async function* redactEvents(
         for (const output of outputs.values()) yield* output.end()
         yield { ...event, result: redactResult(event.result, redactor) }
         break
+      case "egress":
+        yield { ...event, connection: redactor.value(event.connection) as typeof event.connection }
+        break
       case "started":
       case "block-started":
       case "artifact":
-      case "egress":
         yield event
         break
       default:

@@ -5,20 +5,29 @@ import type { Redactor } from "../redaction/redactor.ts"
 const FINGERPRINT =
   /^(?:(?:sha256:)?[0-9a-f]{64}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/
 
+// What is whose content: there a hash is as likely a secret.
+const CONTENT = new Set(["arguments", "code", "content", "detail", "details", "error", "output", "task"])
+
 /** The entry without its secrets; hashes and ids stay as they are. */
 export function redactRecord<Entry extends AuditEntry>(entry: Entry, redactor: Redactor): Entry {
   return { ...entry, data: clean(entry.data, redactor) as Entry["data"] }
 }
 
 function clean(value: unknown, redactor: Redactor): unknown {
-  if (typeof value === "string" && FINGERPRINT.test(value)) return value
+  if (isFingerprint(value)) return value
   if (Array.isArray(value)) return value.map((item) => clean(item, redactor))
   if (typeof value !== "object" || value === null) return redactor.value(value)
   const fields = Object.entries(value).map(([key, item]): [string, unknown] => {
-    if (typeof item === "object" && item !== null) return [redactor.text(key), clean(item, redactor)]
-    if (typeof item === "string" && FINGERPRINT.test(item)) return [key, item]
+    if (!CONTENT.has(key)) {
+      if (isFingerprint(item)) return [key, item]
+      if (typeof item === "object" && item !== null) return [redactor.text(key), clean(item, redactor)]
+    }
     // With its key, which may say that it is a secret.
     return Object.entries(redactor.value({ [key]: item }) as object)[0] ?? [key, undefined]
   })
   return Object.fromEntries(fields)
+}
+
+function isFingerprint(value: unknown): boolean {
+  return typeof value === "string" && FINGERPRINT.test(value)
 }

@@ -118,6 +118,7 @@ describe("ordinary talk", () => {
     "printenvironment, nc is a constant, and sh -i nteresting",
     "Der Ärger mit Umlauten; привет, как дела; 你好。再见。",
     "https://docs.ngrok.io-like.example is fine, ngrok is a tool",
+    "Please read the docs about environment variables. What are the rules for passwords?",
   ])("is left alone: %j", (text) => {
     expect(filter.check(text)).toEqual([])
   })
@@ -134,6 +135,7 @@ describe("a disguise", () => {
     ["of accents", "/étc/shädow"],
     ["of other slashes", "∕etc⁄shadow"],
     ["of escapes", "%2f%65tc%2fshadow"],
+    ["of escapes of escapes", "%252f%2565tc%25252fshadow"],
     ["of tags", "/etc/\u{E0061}shadow"],
     ["of needless parts", "/./etc/.//./shadow"],
   ])("%s is seen through, and the range is of the text itself", (_name, text) => {

@@ -6,6 +6,8 @@ const HOME = String.raw`(?:~|\$home|\$\{home\}|%userprofile%|/root|/(?:home|user
 const ASK =
   "(?:print|show|dump|list|reveal|output|send|give|tell|echo|display|return|read|expose|leak|share|log|include)"
 const WHOSE = "(?:me |us )?(?:all )?(?:of )?(?:your|the|all|my|its|this|every|any)"
+// "The rules for passwords" are no password.
+const WORDS = "(?:(?!about |for |on |regarding )[\\w'-]{1,20} ){0,3}"
 const PROGRAM_SHELL = String.raw`(?:sudo )?(?:(?:ba|z|da|k)?sh|python3?|node|perl)(?![\w.-])`
 
 /**
@@ -62,7 +64,7 @@ export const DEFAULT_FILTER_RULES: readonly FilterRule[] = [
     name: "environment-request",
     kind: "credential",
     pattern: new RegExp(
-      String.raw`(?<!\w)${ASK} ${WHOSE} (?:[\w'-]{1,20} ){0,3}(?:environment variables?|env vars?|environment(?= *(?:$|[.,!;:?]| to | in ))|process\.env|os\.environ)(?![\w[-]|\.\w)`,
+      String.raw`(?<!\w)${ASK} ${WHOSE} ${WORDS}(?:environment variables?|env vars?|environment(?= *(?:$|[.,!;:?]| to | in ))|process\.env|os\.environ)(?![\w[-]|\.\w)`,
     ),
   },
   {
@@ -75,7 +77,7 @@ export const DEFAULT_FILTER_RULES: readonly FilterRule[] = [
     name: "secret-request",
     kind: "credential",
     pattern: new RegExp(
-      String.raw`(?<!\w)(?:${ASK}|what(?:'s| is| are)) ${WHOSE} (?:[\w-]{1,20} ){0,3}(?:api[ -]?keys?|passwords?|credentials|secrets|access tokens?|private keys?|system prompt)(?!\w| (?:policy|policies|field|form|reset|manager|hash|length|strength|rules?|requirements?|generator|page|input))`,
+      String.raw`(?<!\w)(?:${ASK}|what(?:'s| is| are)) ${WHOSE} ${WORDS}(?:api[ -]?keys?|passwords?|credentials|secrets|access tokens?|private keys?|system prompt)(?!\w| (?:policy|policies|field|form|reset|manager|hash|length|strength|rules?|requirements?|generator|page|input))`,
     ),
   },
   { name: "cloud-metadata", kind: "network", pattern: METADATA_ADDRESS },

@@ -123,8 +123,9 @@ class Units {
 function plainAt(text: string, at: number): [plain: string, end: number] {
   const unit = text.charCodeAt(at)
   if (unit === PERCENT) {
-    const hex = /^%([2-7][0-9a-f])/i.exec(text.slice(at, at + 3))?.[1]
-    if (hex !== undefined) return [plainOf(String.fromCharCode(Number.parseInt(hex, 16))), at + 3]
+    // Encoded again, a percent sign is "%25".
+    const [all = "", hex = ""] = /^%(?:25){0,4}([2-7][0-9a-f])/i.exec(text.slice(at, at + 11)) ?? []
+    if (hex !== "") return [plainOf(String.fromCharCode(Number.parseInt(hex, 16))), at + all.length]
   }
   const plain = ASCII[unit]
   if (plain !== undefined) return [plain, at + 1]

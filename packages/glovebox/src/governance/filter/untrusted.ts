@@ -4,8 +4,12 @@ import { normalizeText } from "./normalized-text.ts"
 const NONCE = /^[0-9a-f]{16,64}$/
 // One a process: what a program printed in an earlier run cannot know it.
 const processNonce = randomBytes(12).toString("hex")
-const DELIMITER =
-  /[<[({]{1,3} ?\/? ?(?:(?:end|begin|close) (?:of )?)?untrusted(?: content| text| output)?[ :=]/
+// In any brackets; in a single round or square one only what says that it begins or ends, as "(untrusted input)" is prose.
+const ANGLES = "<«‹≪⟨⟪〈《"
+const END = "(?:end|begin|close)[ _-]?(?:of[ _-])?"
+const DELIMITER = new RegExp(
+  String.raw`(?:[${ANGLES}]{1,3} ?|[[({]{2,3} ?|[[({] ?(?=/|${END}))/? ?(?:${END})?untrusted(?:[ _-](?:content|text|output))?[ :=>\])}»›≫⟩⟫〉》]`,
+)
 
 export interface UntrustedOptions {
   /** Where the text comes from, such as a tool's name. */

@@ -4,7 +4,12 @@ const MIN_FORM_LENGTH = 6
 /** A value as it may appear: as it is, and in the encodings that programs and protocols put it in. */
 export function encodedForms(value: string): string[] {
   const forms = [value, ...json(value), ...url(value), ...binary(value)]
-  return [...new Set(forms)].filter((form) => form.length >= MIN_FORM_LENGTH)
+  return [...new Set([...forms, ...forms.map(byteByByte)])].filter((form) => form.length >= MIN_FORM_LENGTH)
+}
+
+// For whoever reads output byte by byte.
+function byteByByte(form: string): string {
+  return Buffer.from(form, "utf8").toString("latin1")
 }
 
 // JSON inside JSON is common in logs, and some writers leave only ASCII.
@@ -32,8 +37,7 @@ function url(value: string): string[] {
 function binary(value: string): string[] {
   const bytes = Buffer.from(value, "utf8")
   const hex = bytes.toString("hex")
-  // The last for whoever reads output byte by byte.
-  const whole = [bytes.toString("base64"), bytes.toString("base64url"), bytes.toString("latin1")]
+  const whole = [bytes.toString("base64"), bytes.toString("base64url")]
   // Inside more text, such as "user:password", the value begins at any of three places of a group.
   const inside = [0, 1, 2].flatMap((shift) => {
     const text = Buffer.concat([Buffer.alloc(shift), bytes])

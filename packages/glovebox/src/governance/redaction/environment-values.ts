@@ -5,14 +5,16 @@ const SECRET_WORDS = new Set(
   ),
 )
 const SECRET_END = /(?:password|passwd|secret|token|apikey)$/
-const MIN_LENGTH = 8
+// A shorter one is taken only where it is no word and no number.
+const SURE_LENGTH = 8
 // What many variables hold, and what texts are full of.
 const COMMON = new Set(
   "true false none null undefined enabled disabled default production development localhost required optional anonymous password changeme".split(
     " ",
   ),
 )
-const PATH_LIKE = /^(?:~|\.{0,2}\/|[a-zA-Z]:[\\/])/
+// A secret may begin with "/" or "~" too: a path goes on with a plain name.
+const PATH_LIKE = /^(?:(?:~[\w.-]*|\.{1,2}|[a-zA-Z]:)[\\/]|\/[A-Za-z]?[a-z][a-z._-]*(?:\/|$))/
 // Numbers, versions, names of languages, words: too common to be cut out of texts.
 const ORDINARY = /^(?:[\d.,:_-]+|[a-z]+|[A-Z]+|[a-z]{2}_[A-Z]{2}[\w.@-]*)$/
 
@@ -37,8 +39,9 @@ export function environmentSecrets(
   return Object.entries(variables).flatMap(([name, text]) => {
     const value = text?.trim() ?? ""
     const named = hasSecretName(name)
-    if (value.length < MIN_LENGTH || isCommonValue(value)) return passwordIn(name, value)
-    if (PATH_LIKE.test(value) || (!named && (!all || ORDINARY.test(value)))) return passwordIn(name, value)
+    const isOrdinary = isCommonValue(value) || (value.length < SURE_LENGTH && ORDINARY.test(value))
+    if (isOrdinary || PATH_LIKE.test(value)) return passwordIn(name, value)
+    if (!named && (!all || value.length < SURE_LENGTH || ORDINARY.test(value))) return passwordIn(name, value)
     return [{ name, value }, ...passwordIn(name, value)]
   })
 }

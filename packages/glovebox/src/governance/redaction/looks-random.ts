@@ -2,10 +2,16 @@
 
 /** Whether text of this kind is rather made by a machine, or by someone who was told to mix characters. */
 export function looksRandom(text: string): boolean {
-  const digits = count(text, /\d/g)
-  const lettersThere = count(text, /[a-z]/gi)
-  if (text.length < 8 || new Set(text).size < 6 || digits === 0 || lettersThere < 2) return false
-  return digits >= 2 || /[!@#$%^&*?+/=~]/.test(text)
+  if (text.length < 8) return false
+  let digits = 0
+  let letters = 0
+  for (let index = 0; index < text.length; index += 1) {
+    const unit = text.charCodeAt(index)
+    if (unit >= 48 && unit <= 57) digits += 1
+    else if ((unit | 32) >= 97 && (unit | 32) <= 122) letters += 1
+  }
+  if (digits === 0 || letters < 2) return false
+  return (digits >= 2 || /[!@#$%^&*?+/=~]/.test(text)) && new Set(text).size >= 6
 }
 
 /** The same with less care: for places where a secret is to be expected. */
@@ -14,11 +20,15 @@ export function looksEncoded(text: string): boolean {
 }
 
 // A member of some object, a date, a call: code and prose, not a value.
-const NO_VALUE = /^(?:(?:process|os|self|this|env|config|settings|import)\.|\d{4}-\d\d-\d\dT|https?:)/
+const NO_VALUE =
+  /^(?:(?:process|os|self|this|env|config|settings|import|hashlib|base64|crypto|secrets|uuid|json|jwt)\.|\d{4}-\d\d-\d\dT|https?:)/
+// What is beside a secret, and not one: how it is made, where it is, how long it is.
+const NO_NAME =
+  /^(?:tokeni[sz]|secretar|passwordless)|[_.-]?(?:url|uri|endpoint|path|file|dir|type|count|limit|length|ttl|expiry|policy|hint)["'`\\]*[ \t]*[:=]/i
 
 /** Whether what is given to a name such as `token` is likely one. */
-export function looksAssigned(text: string): boolean {
-  return looksRandom(text) && !NO_VALUE.test(text)
+export function looksAssigned(text: string, name: string): boolean {
+  return looksRandom(text) && !NO_VALUE.test(text) && !NO_NAME.test(name)
 }
 
 function count(text: string, pattern: RegExp): number {

@@ -89,9 +89,16 @@ describe("a stream", () => {
       (value) => Buffer.from(value).toString("base64url"),
       (value) => Buffer.from(value).toString("hex"),
       (value) => Array.from(value).join("\n"),
+      // Output that is read byte by byte.
+      (value) => Buffer.from(JSON.stringify(value).slice(1, -1)).toString("latin1"),
     ]
+    const words = fc.string({ unit: "grapheme-composite", minLength: 8, maxLength: 24 })
+    // What JSON escapes, beside what is no ASCII.
     const secrets = fc
-      .string({ unit: "grapheme-composite", minLength: 8, maxLength: 24 })
+      .oneof(
+        words,
+        words.map((value) => `${value}"ä`),
+      )
       .filter((value) => !/[[\]\r\n]/.test(value) && new Set(value).size > 4 && value.trim().length > 7)
     fc.assert(
       fc.property(

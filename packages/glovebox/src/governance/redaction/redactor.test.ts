@@ -200,6 +200,23 @@ describe("the environment", () => {
     )
   })
 
+  it("gives what is short and mixed, and what only begins like a path", () => {
+    const secrets = {
+      AWS_SECRET_ACCESS_KEY: "/k3jH8sLq0+pPzzQw1",
+      DB_PASSWORD: "hunter2",
+      API_TOKEN: "~aB3dE5gH7jK9",
+    }
+    const paths = {
+      KEY_FILE: "~/keys/a.pem",
+      TLS_KEY: "/etc/ssl/a.key",
+      MY_KEY: "/Users/ada/k",
+      AUTH: "github",
+    }
+    const redactor = new Redactor({ variables: { ...secrets, ...paths } })
+    for (const value of Object.values(secrets)) expect(redactor.text(`<${value}>`)).not.toContain(value)
+    for (const value of Object.values(paths)) expect(redactor.text(`<${value}>`)).toBe(`<${value}>`)
+  })
+
   it("gives every value that is not ordinary, by option", () => {
     const clean = new Redactor({ variables, environment: "all" }).text(text)
     expect(clean).toContain("true /run/agent.sock [redacted:EDITOR_NAME] en_US.UTF-8 /home/someone ordinary")

@@ -49,8 +49,9 @@ export class ShapeScanner implements Scanner {
       return this.#placeholders.isOne(match[0]) ? { next: match.index + match[0].length } : undefined
     }
     const secret = match[2 * index + 2] ?? ""
-    if (shape.accepts?.(secret) === false || this.#placeholders.anyIn(match[0])) return undefined
-    const start = match.index + (match[2 * index + 1] ?? "").length
+    const before = match[2 * index + 1] ?? ""
+    if (shape.accepts?.(secret, before) === false || this.#placeholders.anyIn(match[0])) return undefined
+    const start = match.index + before.length
     const end =
       shape.run === undefined ? start + secret.length : endOfRun(shape.run, text, start + secret.length)
     const tail = end === text.length ? shape.run : undefined

@@ -17,8 +17,8 @@ export interface Shape {
   readonly tail?: string
   /** Characters that cannot stand right before it: a class. */
   readonly notAfter?: string
-  /** A last look at the secret, without its tail. */
-  readonly accepts?: (secret: string) => boolean
+  /** A last look at the secret, without its tail, and at what stands before it. */
+  readonly accepts?: (secret: string, before: string) => boolean
 }
 
 /** Captures what stands before the secret, and the secret. */

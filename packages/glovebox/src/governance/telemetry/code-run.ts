@@ -37,7 +37,7 @@ export function codeRun(info: CodeRunInfo): Subject<CodeResult> {
     }),
     content: (redact) => ({
       "glovebox.code.content": JSON.stringify(
-        blocks.map(({ language, code }) => ({ language: plainName(language), code: redact(code) })),
+        blocks.map(({ language, code }) => ({ language: redact(plainName(language)), code: redact(code) })),
       ),
     }),
     outcome: (result) => attributesOf(result, executor),

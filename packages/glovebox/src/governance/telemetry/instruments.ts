@@ -1,4 +1,13 @@
-import type { Counter, Histogram, Meter } from "@opentelemetry/api"
+import type { Attributes, Meter } from "@opentelemetry/api"
+import { cleanAttributes } from "./clean-attributes.ts"
+
+interface Counter {
+  add(value: number, attributes: Attributes): void
+}
+
+interface Histogram {
+  record(value: number, attributes: Attributes): void
+}
 
 // The conventions' own boundaries, in seconds: for calls, for agents, and for numbers of tokens.
 const CALL_SECONDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92]
@@ -23,26 +32,30 @@ export class Instruments {
   readonly connections: Counter
   readonly egressBytes: Counter
 
-  constructor(meter: Meter) {
+  constructor(meter: Meter, redact: (text: string) => string) {
+    const histogram = (name: string, unit: string, description: string, boundaries: number[]): Histogram => {
+      const advice = { explicitBucketBoundaries: boundaries }
+      const made = meter.createHistogram(name, { description, unit, advice })
+      return { record: (value, attributes) => made.record(value, cleanAttributes(attributes, redact)) }
+    }
     const seconds = (name: string, description: string, boundaries: number[]): Histogram =>
-      meter.createHistogram(name, {
-        description,
-        unit: "s",
-        advice: { explicitBucketBoundaries: boundaries },
-      })
-    const counter = (name: string, unit: string, description: string): Counter =>
-      meter.createCounter(name, { description, unit })
+      histogram(name, "s", description, boundaries)
+    const counter = (name: string, unit: string, description: string): Counter => {
+      const made = meter.createCounter(name, { description, unit })
+      return { add: (value, attributes) => made.add(value, cleanAttributes(attributes, redact)) }
+    }
 
     this.modelDuration = seconds(
       "gen_ai.client.operation.duration",
       "How long calls of a model took.",
       CALL_SECONDS,
     )
-    this.tokens = meter.createHistogram("gen_ai.client.token.usage", {
-      description: "How many tokens went in and came out.",
-      unit: "{token}",
-      advice: { explicitBucketBoundaries: TOKENS },
-    })
+    this.tokens = histogram(
+      "gen_ai.client.token.usage",
+      "{token}",
+      "How many tokens went in and came out.",
+      TOKENS,
+    )
     this.agentDuration = seconds(
       "gen_ai.invoke_agent.duration",
       "How long the turns of an agent took.",

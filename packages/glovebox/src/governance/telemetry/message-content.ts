@@ -22,14 +22,14 @@ export function outputMessages(
 function inputMessage(message: LLMMessage, redact: Redact): object {
   if (message.type === "SystemMessage") return { role: "system", parts: [text(message.content, redact)] }
   if (message.type === "FunctionExecutionResultMessage") {
-    const parts = message.content.map(({ callId, content }) => toolResult(callId, redact(content)))
+    const parts = message.content.map(({ callId, content }) => toolResult(redact(callId), redact(content)))
     return { role: "tool", parts }
   }
   const isUser = message.type === "UserMessage"
   const parts = isUser
     ? userParts(message.content, redact)
     : answerParts(message.content, message.thought, redact)
-  return { role: isUser ? "user" : "assistant", name: message.source, parts }
+  return { role: isUser ? "user" : "assistant", name: redact(message.source), parts }
 }
 
 function userParts(content: Extract<LLMMessage, { type: "UserMessage" }>["content"], redact: Redact): Part[] {
@@ -52,7 +52,7 @@ function answerParts(
 }
 
 function toolCall({ id, name, arguments: given }: FunctionCall, redact: Redact): Part {
-  return { type: "tool_call", id, name: redact(name), arguments: redact(given) }
+  return { type: "tool_call", id: redact(id), name: redact(name), arguments: redact(given) }
 }
 
 function toolResult(id: string, response: string): Part {

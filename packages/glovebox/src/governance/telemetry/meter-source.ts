@@ -10,13 +10,19 @@ const NO_METER = createNoopMeter()
 export class MeterSource {
   readonly #given: MeterProvider | null | undefined
   readonly #onMeter: (meter: Meter) => void
+  readonly #redact: (text: string) => string
   #provider: MeterProvider | undefined
   #instruments: Instruments | undefined
 
   /** `onMeter` is told of each meter that comes into use. */
-  constructor(given: MeterProvider | null | undefined, onMeter: (meter: Meter) => void) {
+  constructor(
+    given: MeterProvider | null | undefined,
+    onMeter: (meter: Meter) => void,
+    redact: (text: string) => string,
+  ) {
     this.#given = given
     this.#onMeter = onMeter
+    this.#redact = redact
   }
 
   /** Undefined where nobody would get a number. */
@@ -32,7 +38,7 @@ export class MeterSource {
   }
 
   #use(meter: Meter): Instruments {
-    const instruments = new Instruments(meter)
+    const instruments = new Instruments(meter, this.#redact)
     attempt(() => this.#onMeter(meter))
     return instruments
   }

@@ -6,6 +6,7 @@ import { attempt } from "./attempt.ts"
 import { errorType } from "./error-type.ts"
 import { ERROR_TYPE } from "./names.ts"
 import { type Observed, runIn } from "./observed.ts"
+import { plainName } from "./plain-name.ts"
 
 /** How something ended, for its numbers. */
 export interface Measured<Outcome> {
@@ -72,7 +73,8 @@ export class Observation<Outcome> implements Observed<Outcome> {
       attempt(() => this.#parts.span?.setAttribute("glovebox.suspended", true))
       return this.#settle(undefined, undefined, false)
     }
-    const type = attempt(() => errorType(error)) ?? "_OTHER"
+    // A code may be whatever a server said.
+    const type = attempt(() => plainName(this.#parts.redact(errorType(error)))) ?? "_OTHER"
     this.#mark(type)
     this.#explain(error, type)
     this.#settle(undefined, type)

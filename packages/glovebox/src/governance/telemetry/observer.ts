@@ -8,6 +8,7 @@ import {
   trace,
 } from "@opentelemetry/api"
 import { attempt } from "./attempt.ts"
+import { cleanAttributes } from "./clean-attributes.ts"
 import type { Instruments } from "./instruments.ts"
 import type { MeterSource } from "./meter-source.ts"
 import { type Measured, Observation } from "./observation.ts"
@@ -87,7 +88,7 @@ export class Observer {
       sinceMs: subject.since === undefined ? 0 : Date.now() - subject.since,
       redact,
       attributesOf: (outcome) => ({
-        ...subject.outcome(outcome),
+        ...cleanAttributes(subject.outcome(outcome), redact),
         ...(captureContent ? attempt(() => subject.outcomeContent?.(outcome, redact)) : undefined),
       }),
       failureOf: (outcome) => subject.failure?.(outcome),
@@ -102,7 +103,10 @@ export class Observer {
     const { name, kind = SpanKind.INTERNAL, since, content } = subject
     const span = attempt(() => {
       const start = since === undefined ? {} : { startTime: since }
-      return tracer.startSpan(name, { kind, attributes: subject.attributes(), ...start }, parent)
+      const attributes = cleanAttributes(subject.attributes(), redact)
+      // The first word is what is done, and nobody's but ours.
+      const shown = attempt(() => redact(name)) ?? name.split(" ")[0] ?? ""
+      return tracer.startSpan(shown, { kind, attributes, ...start }, parent)
     })
     if (span && captureContent && content) {
       attempt(() => span.isRecording() && span.setAttributes(content(redact)))

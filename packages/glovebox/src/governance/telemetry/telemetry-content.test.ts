@@ -125,6 +125,24 @@ describe("with captureContent", () => {
     broken.telemetry.invokeAgent({ agent: "coder" }).fail(new Error(CANARY))
     expect(broken.spans()).toHaveLength(7)
     expect(allTextOf(broken.spans())).not.toContain(CANARY)
-    expect(broken.span("invoke_agent coder").attributes).toMatchObject({ "error.type": "Error" })
+    expect(broken.span("invoke_agent").attributes).toEqual({ "error.type": "_OTHER" })
+  })
+
+  it("keeps secrets out of names too, which models and servers make up", async () => {
+    const { telemetry, spans, metric } = listening({ captureContent: true })
+    const agent = "coder"
+    const made = { id: SECRET, name: SECRET, arguments: "{}" }
+    const asked: readonly LLMMessage[] = [{ type: "AssistantMessage", source: SECRET, content: [made] }]
+    telemetry.modelCall({ agent, model: SECRET, messages: asked }).end(answer({ content: [made] }))
+    const failed = Object.assign(new Error("no"), { code: SECRET })
+    telemetry.toolCall({ agent, tool: SECRET, callId: SECRET }).fail(failed)
+    telemetry.codeRun({ agent, blocks: [{ code: "1", language: SECRET }] }).fail(failed)
+    telemetry.denied({ agent, kind: "access", name: SECRET })
+    expect(spans()).toHaveLength(3)
+    expect(allTextOf(spans())).not.toContain(SECRET)
+    const names = ["gen_ai.client.operation.duration", "glovebox.tool.calls", "glovebox.denials"]
+    const told = await Promise.all(names.map((name) => metric(name)))
+    expect(told.map(({ points }) => points.length)).toEqual([1, 1, 1])
+    expect(JSON.stringify(told)).not.toContain(SECRET)
   })
 })

@@ -52,7 +52,7 @@ export class Telemetry {
   constructor(options: TelemetryOptions = {}) {
     const read = readOptions("Telemetry", telemetryOptionsSchema, options)
     this.#redact = read.redact ?? byRedactor()
-    this.#meters = new MeterSource(read.meterProvider, (meter) => this.#pools.attach(meter))
+    this.#meters = new MeterSource(read.meterProvider, (meter) => this.#pools.attach(meter), this.#redact)
     this.#observer = new Observer({
       tracers: new TracerSource(read.tracerProvider),
       meters: this.#meters,

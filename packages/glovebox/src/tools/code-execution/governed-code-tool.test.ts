@@ -91,12 +91,31 @@ describe("a code execution tool in a governed workbench", () => {
     expect(executor.ran).toHaveLength(1)
   })
 
-  it("leaves an executor that is governed already as it is, and asks once", async () => {
-    await using theirs = await GovernedPlace.make()
+  it("leaves an executor that is behind the same governance as it is, and asks once", async () => {
     await using place = await GovernedPlace.make()
-    const governed = theirs.governance.agent("owner").executor(new FakeExecutor("1\n"))
+    const governed = place.governance.agent("owner").executor(new FakeExecutor("1\n"))
     await workbenchIn(place, governed).callTool("run", CODE)
-    expect((await theirs.records()).every(({ agent }) => agent === "owner")).toBe(true)
-    expect(await place.told()).toEqual(["tool-call intent", "tool-call done"])
+    const runs = (await place.records()).filter(({ kind }) => kind === "code-run")
+    expect(runs).toMatchObject([
+      { agent: "owner", data: { phase: "intent" } },
+      { agent: "owner", data: { phase: "done" } },
+    ])
+  })
+
+  it("is bound by both where an executor is behind another governance", async () => {
+    await using theirs = await GovernedPlace.make()
+    await using place = await GovernedPlace.make(
+      asking({ rules: [{ when: { language: "sh" }, then: "deny" }] }),
+    )
+    const inner = new FakeExecutor("1\n")
+    const governed = theirs.governance.agent("owner").executor(inner)
+    await workbenchIn(place, governed).callTool("run", CODE)
+    for (const { told } of [{ told: await theirs.told() }, { told: await place.told() }]) {
+      expect(told.filter((line) => line.startsWith("code-run"))).toEqual(["code-run intent", "code-run done"])
+    }
+    const mine = place.governance.agent("coder").executor(governed)
+    const shell = mine.executeCodeBlocks([{ code: "id", language: "sh" }])
+    await expectFailure(shell, "APPROVAL_DENIED")
+    expect(inner.ran).toHaveLength(1)
   })
 })

@@ -1,8 +1,14 @@
+import { once } from "node:events"
 import { existsSync } from "node:fs"
 import { describe, expect, it } from "vitest"
 import { expectFailure } from "../../core/expect-failure.test-kit.ts"
 import { SandboxPolicy } from "../../policy/index.ts"
-import { SandboxSession, type SandboxSessionOptions, type SessionExecutor } from "./sandbox-session.ts"
+import {
+  SandboxSession,
+  type SandboxSessionOptions,
+  type SessionExecutor,
+  type SessionInfo,
+} from "./sandbox-session.ts"
 
 interface Opening {
   readonly workDir: string
@@ -87,5 +93,24 @@ describe("SandboxSession", () => {
     await expect.poll(() => stopped).toHaveLength(1)
     expect(session.takeNotice()).toContain("No call came for 1ms")
     await session[Symbol.asyncDispose]()
+  })
+
+  it("tells of its end when no call is on any more, once, and takes no more", async () => {
+    const order: string[] = []
+    const onEnd = async ({ caller }: SessionInfo): Promise<void> => void order.push(`end of ${caller}`)
+    const { session } = sessionOf({ onEnd })
+    const call = (): Promise<unknown> =>
+      session.call({ tool: "t", arguments: {}, signal: never, caller: "ann" }, async (signal) => {
+        await once(signal, "abort")
+        await new Promise((resolve) => setImmediate(resolve))
+        order.push("end of the call")
+        return { content: [] }
+      })
+    const called = call()
+    await session[Symbol.asyncDispose]()
+    await session[Symbol.asyncDispose]()
+    await called
+    expect(order).toEqual(["end of the call", "end of ann"])
+    await expectFailure(call(), "EXECUTOR_STOPPED")
   })
 })

@@ -116,7 +116,7 @@ export class McpWorkbench implements Workbench, Component {
   async *callToolStream(
     name: string,
     args?: unknown,
-    { signal, callId, approve = this.#options.approve }: CallToolOptions = {},
+    { signal, callId, approve = this.#options.approve, guard }: CallToolOptions = {},
   ): AsyncGenerator<ToolStreamItem, ToolResult, undefined> {
     // A stop ends the call as its own signal does.
     const ended = signal ? AbortSignal.any([signal, this.#ended.signal]) : this.#ended.signal
@@ -142,9 +142,14 @@ export class McpWorkbench implements Workbench, Component {
         state: undefined,
       },
       args,
-      { signal: ended, callId, approve },
+      { signal: ended, callId, approve, guard },
       true,
     )
+  }
+
+  /** Of all its tools. */
+  guardsCall(): boolean {
+    return true
   }
 
   /** The pins: what a server keeps besides, it keeps itself. */

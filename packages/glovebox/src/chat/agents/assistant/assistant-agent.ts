@@ -20,6 +20,7 @@ import {
 import type { AssistantAgentOptions } from "./assistant-options.ts"
 import { type LastTurn, loadAssistantState, saveAssistantState } from "./assistant-state.ts"
 import { type Answer, AssistantTurn } from "./assistant-turn.ts"
+import { forgetHeld } from "./forget-calls.ts"
 import { type AssistantSettings, readAssistantOptions } from "./read-assistant-options.ts"
 import { type HeldTurn, withLater } from "./suspended-turn.ts"
 import { TurnClock } from "./turn-clock.ts"
@@ -124,6 +125,7 @@ export class AssistantAgent extends BaseChatAgent implements Component {
     try {
       await this.#settings.modelContext.clear()
       this.#lastTurn = { messages: new Set(), isOver: true }
+      forgetHeld(this.#settings, this.#held)
       this.#held.turn = undefined
     } finally {
       this.#isBusy = false
@@ -137,7 +139,7 @@ export class AssistantAgent extends BaseChatAgent implements Component {
   override async loadState(state: JsonObject): Promise<void> {
     this.#begin()
     try {
-      const { lastTurn, suspended } = await loadAssistantState(this.#settings, state)
+      const { lastTurn, suspended } = await loadAssistantState(this.#settings, this.#held, state)
       this.#lastTurn = lastTurn
       this.#held.turn = suspended
     } finally {

@@ -43,9 +43,9 @@ describe("an assistant behind governance", () => {
     expect(await place.told()).toEqual([
       "model-call intent",
       "model-call done",
-      "tool-call intent",
       "approval request",
       "approval decision",
+      "tool-call intent",
       "tool-call done",
       "model-call intent",
       "model-call done",

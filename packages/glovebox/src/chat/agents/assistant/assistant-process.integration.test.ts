@@ -7,8 +7,11 @@ import { answerApproval, listApprovals, verifyAuditLog } from "../../../governan
 
 const from = (path: string): string => JSON.stringify(new URL(path, import.meta.url).href)
 
-/** Begins, or goes on from what was saved, and says how it ended; its model and its tool write down that they were used. */
-function clerk(folder: string): ApprovalProcess {
+/**
+ * Begins, or goes on from what was saved, and says how it ended; its model and its tool write down that they were used.
+ * One that is to be killed is, right after it paid.
+ */
+function clerk(folder: string, isToBeKilled = false): ApprovalProcess {
   return new ApprovalProcess(`
     import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs"
     import { AssistantAgent } from ${from("index.ts")}
@@ -29,7 +32,7 @@ function clerk(folder: string): ApprovalProcess {
     const assistant = new AssistantAgent({
       name: "clerk",
       modelClient: new ReplayChatCompletionClient(saved ? [says("It is paid.")] : [says([pay])]),
-      tools: [payTool({ push: (euros) => note("paid " + euros) })],
+      tools: [payTool({ push: pay => { note("paid " + pay); if (${isToBeKilled}) process.kill(process.pid, "SIGKILL") } })],
       governance,
     })
     if (saved) {
@@ -42,8 +45,19 @@ function clerk(folder: string): ApprovalProcess {
       writeFileSync(file, JSON.stringify(state))
     }
     await governance.close()
-    console.log("ended " + result.stopKind)
+    console.log("ended " + result.stopKind + JSON.stringify(result.messages))
   `)
+}
+
+async function approveIn(folder: string): Promise<void> {
+  const queue = join(folder, "queue")
+  const [request, ...others] = await listApprovals(queue)
+  expect(others).toEqual([])
+  await answerApproval(queue, request?.id ?? "", { decision: "approve", by: "ann", sha256: request?.sha256 })
+}
+
+async function ledger(folder: string): Promise<readonly string[]> {
+  return (await readFile(join(folder, "ledger"), "utf8")).trim().split("\n")
 }
 
 it("waits, ends, and comes to its end in another process, with everything done and recorded once", async () => {
@@ -54,23 +68,29 @@ it("waits, ends, and comes to its end in another process, with everything done a
     await waiting.until("ended suspended")
     expect(await waiting.ended).toBe(0)
   }
-  const queue = join(folder, "queue")
-  const [request, ...others] = await listApprovals(queue)
-  expect(others).toEqual([])
-  await answerApproval(queue, request?.id ?? "", { decision: "approve", by: "ann", sha256: request?.sha256 })
-
+  await approveIn(folder)
   const last = clerk(folder)
   await last.until("ended answer")
   expect(await last.ended).toBe(0)
-  expect((await readFile(join(folder, "ledger"), "utf8")).trim().split("\n")).toEqual([
-    "asked",
-    "paid 7",
-    "asked",
-  ])
+  expect(await ledger(folder)).toEqual(["asked", "paid 7", "asked"])
   expect(await verifyAuditLog(path)).toMatchObject({ ok: true })
   const records = await place.records()
   const done = records.filter(({ data }) => data["phase"] === "done").map(({ kind }) => kind)
   expect(done).toEqual(["model-call", "tool-call", "model-call"])
   const decided = records.filter(({ data }) => data["phase"] === "decision")
   expect(decided).toMatchObject([{ run: "run-1", agent: "clerk", data: { decision: "approved", by: "ann" } }])
+})
+
+it("pays once when the process is killed right after it, and the next one says that nobody knows", async () => {
+  await using place = await AuditFolder.make()
+  const { folder, path } = place
+  expect(await clerk(folder).ended).toBe(0)
+  await approveIn(folder)
+  expect(await clerk(folder, true).ended).toBe("SIGKILL")
+  const last = clerk(folder)
+  const told = await last.until("It is paid.")
+  expect(told).toMatch(/ended answer.*used already.*whether it was done is not known here/u)
+  expect(await last.ended).toBe(0)
+  expect(await ledger(folder)).toEqual(["asked", "paid 7", "asked"])
+  expect(await verifyAuditLog(path)).toMatchObject({ ok: true })
 })

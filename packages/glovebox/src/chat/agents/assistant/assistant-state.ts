@@ -1,11 +1,14 @@
 import { z } from "zod"
 import { GloveboxError, type JsonObject } from "../../../core/index.ts"
 import { formatIssues } from "../../../internal/format-issues.ts"
+import { forgetHeld } from "./forget-calls.ts"
 import type { AssistantSettings } from "./read-assistant-options.ts"
 import {
+  type HeldTurn,
   type SuspendedTurn,
   readSuspendedTurn,
   suspendedTurnSchema,
+  whoIsAsked,
   writeSuspendedTurn,
 } from "./suspended-turn.ts"
 
@@ -52,9 +55,11 @@ export async function saveAssistantState(
 
 /** Restores it, and gives the turn that was the last, and where it waits. */
 export async function loadAssistantState(
-  { name, modelContext, toolbox, workbenches }: AssistantSettings,
+  settings: AssistantSettings,
+  held: HeldTurn,
   saved: JsonObject,
 ): Promise<{ readonly lastTurn: LastTurn; readonly suspended: SuspendedTurn | undefined }> {
+  const { name, modelContext, toolbox, workbenches } = settings
   const { data, error } = schema.safeParse(saved)
   if (error) throw invalid(`This is no state of ${name}, an AssistantAgent: ${formatIssues(error.issues)}`)
   if (data.workbenches.length !== workbenches.length) {
@@ -63,6 +68,14 @@ export async function loadAssistantState(
     )
   }
   const suspended = data.suspended && readSuspendedTurn(data.suspended)
+  // What waited for a word must not be done because here nobody is asked.
+  if (suspended?.isAsked === true && !whoIsAsked(settings)) {
+    throw invalid(
+      `The state of ${name} has calls that wait for approvals, and here nobody is asked. Pass governance or approve.`,
+    )
+  }
+  // Before they get theirs, which may be of calls with the same ids.
+  forgetHeld(settings, held)
   await toolbox.loadState(data.tools)
   for (const [index, workbench] of workbenches.entries()) {
     await workbench.loadState(data.workbenches[index] ?? {})

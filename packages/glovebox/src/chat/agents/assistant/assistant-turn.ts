@@ -15,7 +15,7 @@ import { type CallRecord, summarizeCalls } from "./call-record.ts"
 import { ModelTalk, type Said } from "./model-talk.ts"
 import type { OutputReader } from "./output-reader.ts"
 import type { AssistantSettings } from "./read-assistant-options.ts"
-import type { HeldTurn, SuspendedTurn } from "./suspended-turn.ts"
+import { type HeldTurn, type SuspendedTurn, whoIsAsked } from "./suspended-turn.ts"
 import { type Round, type RoundContext, beginRound, runRound } from "./tool-round.ts"
 import { type Cap, TurnBudget } from "./turn-budget.ts"
 import type { TurnClock } from "./turn-clock.ts"
@@ -55,6 +55,7 @@ export class AssistantTurn {
       budget: this.#budget,
       talk: this.#talk,
       records: this.#records,
+      held: this.#held,
     }
     try {
       let round = this.#held.turn && (await this.#goOn(this.#held.turn))
@@ -88,7 +89,7 @@ export class AssistantTurn {
     }
   }
 
-  /** Takes up the round that waited; from here on its calls are made. */
+  /** Takes up the round that waited; it is held until it is written down. */
   async #goOn({ round, hasRemembered }: SuspendedTurn): Promise<Round> {
     try {
       await this.#talk.goOn({ hasRemembered })
@@ -96,13 +97,13 @@ export class AssistantTurn {
       // With the time over the round ends as any other does, and is not left open.
       if (!this.#clock.isTimeout(error)) throw error
     }
-    this.#held.turn = undefined
     return round
   }
 
   #hold(round: Round): void {
     const { hasRemembered } = this.#talk
-    this.#held.turn = { round, used: this.#budget.used, records: this.#records, hasRemembered }
+    const isAsked = whoIsAsked(this.#settings) !== undefined
+    this.#held.turn = { round, used: this.#budget.used, records: this.#records, hasRemembered, isAsked }
   }
 
   /** Ends a turn that its tools ended. */

@@ -26,6 +26,9 @@ export interface CallToolContext {
   /** Rejects where the agent may not call the tool, whether there is one or not. */
   readonly authorize: Authorize | undefined
   readonly signal: AbortSignal
+  /** Told when leave is asked for, and when there is an answer. */
+  readonly onAsk: (call: FunctionCall) => void
+  readonly onBegin: (call: FunctionCall) => void
   /** Takes what is told meanwhile; waits while nobody reads it. */
   readonly tell: (item: ChatItem) => Promise<void>
 }
@@ -37,6 +40,7 @@ const FATAL: readonly ErrorCode[] = [
   "AUDIT_LOG_CLOSED",
   "AUDIT_LOG_LOCKED",
   "AUDIT_OUTCOME_LOST",
+  "AUDIT_RECORD_INVALID",
   "AUDIT_WRITE_FAILED",
   "MCP_SERVER_FAILED",
   "TOOL_APPROVAL_REQUIRED",
@@ -61,7 +65,15 @@ export async function callTool(call: FunctionCall, context: CallToolContext): Pr
       const known = table.schemas.map(({ name }) => name)
       return withoutAnswer(call, unknownToolText(call.name, known))
     }
-    const { answer, result } = await executeFunctionCall(streaming, call, { approve, signal })
+    const asked: Approve | undefined =
+      approve &&
+      (async (request) => {
+        context.onAsk(call)
+        const decision = await approve(request)
+        context.onBegin(call)
+        return decision
+      })
+    const { answer, result } = await executeFunctionCall(streaming, call, { approve: asked, signal })
     const images = result.result.flatMap((part) => (part.type === "ImageResultContent" ? [part.content] : []))
     return { call, result: answer, images }
   } catch (error) {

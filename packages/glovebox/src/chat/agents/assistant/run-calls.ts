@@ -26,6 +26,7 @@ export async function* runCalls(
   const tell = (item: ChatItem): Promise<void> => (told.push(item) ? Promise.resolve() : told.room())
   const work = async (call: FunctionCall): Promise<boolean> => {
     try {
+      context.onBegin(call)
       onEnd(await callTool(call, { ...context, tell }))
       return true
     } catch (error) {

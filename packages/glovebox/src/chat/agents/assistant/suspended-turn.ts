@@ -2,7 +2,9 @@ import { z } from "zod"
 import { GloveboxError, type JsonObject } from "../../../core/index.ts"
 import { type LLMMessage, functionCallSchema, imageSchema, llmMessageSchema } from "../../../models/index.ts"
 import { functionResultSchema } from "../../messages/function-result-schema.ts"
+import type { Approve } from "../../../tools/index.ts"
 import type { CallRecord } from "./call-record.ts"
+import type { AssistantSettings } from "./read-assistant-options.ts"
 import type { Round } from "./tool-round.ts"
 import { CAPS, type UsedBudget } from "./turn-budget.ts"
 
@@ -14,6 +16,8 @@ export interface SuspendedTurn {
   readonly records: readonly CallRecord[]
   /** Whether it was told what is remembered. */
   readonly hasRemembered: boolean
+  /** Whether the agent asks somebody itself, and not only what is behind its tools. */
+  readonly isAsked: boolean
 }
 
 /** Where an agent keeps it. */
@@ -37,6 +41,7 @@ export const suspendedTurnSchema = z.strictObject({
   used: z.strictObject({ rounds: count, calls: count, tokens: count }),
   records: z.array(z.strictObject({ call: functionCallSchema, ...outcome })),
   hasRemembered: z.boolean(),
+  isAsked: z.boolean().default(false),
 })
 
 type SavedTurn = z.output<typeof suspendedTurnSchema>
@@ -46,7 +51,16 @@ export function withLater(turn: SuspendedTurn, said: readonly LLMMessage[]): Sus
   return { ...turn, round: { ...turn.round, later: [...turn.round.later, ...said] } }
 }
 
-export function writeSuspendedTurn({ round, used, records, hasRemembered }: SuspendedTurn): JsonObject {
+/** Whom an agent asks for leave to call a tool; undefined where nobody is asked. */
+export function whoIsAsked({
+  approve,
+  governor,
+}: Pick<AssistantSettings, "approve" | "governor">): Approve | undefined {
+  return approve ?? governor?.approveTool
+}
+
+export function writeSuspendedTurn(turn: SuspendedTurn): JsonObject {
+  const { round, used, records, hasRemembered, isAsked } = turn
   const { message, calls, cap, ended, refused, later } = round
   const saved: SavedTurn = {
     message,
@@ -61,13 +75,14 @@ export function writeSuspendedTurn({ round, used, records, hasRemembered }: Susp
     used,
     records: records.map(({ images, ...record }) => ({ ...record, images: [...images] })),
     hasRemembered,
+    isAsked,
   }
   return JSON.parse(JSON.stringify(saved)) as JsonObject
 }
 
 /** @throws STATE_INVALID */
 export function readSuspendedTurn(saved: SavedTurn): SuspendedTurn {
-  const { message, ended, refused, cap, later, used, records, hasRemembered } = saved
+  const { message, ended, refused, cap, later, used, records, hasRemembered, isAsked } = saved
   if (message.type !== "AssistantMessage" || typeof message.content === "string") {
     throw new GloveboxError("STATE_INVALID", "The turn waits for approvals, and its model asked for nothing.")
   }
@@ -90,5 +105,6 @@ export function readSuspendedTurn(saved: SavedTurn): SuspendedTurn {
     used,
     records,
     hasRemembered,
+    isAsked,
   }
 }

@@ -2,10 +2,12 @@ import { errorMessage } from "../../../internal/error-message.ts"
 import type { AssistantMessage, FunctionCall, LLMMessage } from "../../../models/index.ts"
 import { type ChatItem, HandoffMessage, ToolCallExecutionEvent } from "../../messages/index.ts"
 import { type CallRecord, imagesMessage, withoutAnswer } from "./call-record.ts"
+import { forgetCalls } from "./forget-calls.ts"
 import type { ModelTalk } from "./model-talk.ts"
 import type { AssistantSettings } from "./read-assistant-options.ts"
 import { handoffContext, readHandoffs } from "./read-handoffs.ts"
 import { runCalls } from "./run-calls.ts"
+import { type HeldTurn, whoIsAsked } from "./suspended-turn.ts"
 import type { Cap, TurnBudget } from "./turn-budget.ts"
 import type { TurnClock } from "./turn-clock.ts"
 
@@ -32,6 +34,8 @@ export interface RoundContext {
   readonly clock: TurnClock
   /** Gets what was called, in order. */
   readonly records: CallRecord[]
+  /** The turn that waits, until its round is written down. */
+  readonly held: HeldTurn
 }
 
 export interface RoundEnd {
@@ -60,14 +64,15 @@ export function beginRound(
  */
 export async function* runRound(
   round: Round,
-  { settings, talk, clock, records }: RoundContext,
+  { settings, talk, clock, records, held }: RoundContext,
 ): AsyncGenerator<ChatItem, RoundEnd, undefined> {
   const { calls, cap, message, ended, refused } = round
-  const { name: source, handoffs, approve, authorize, parallelToolCalls: isParallel, metadata } = settings
+  const { name: source, handoffs, authorize, parallelToolCalls: isParallel, metadata } = settings
   const { chosen, records: handoffRecords } = await readHandoffs(calls, handoffs)
   const open = calls.filter((call) => !handoffs.has(call.name) && !ended.has(call))
 
   const waiting = new Map<FunctionCall, readonly string[]>()
+  const begun = new Set<FunctionCall>()
   let failure: { readonly error: unknown } | undefined
   let isOver = false
   let isWaiting = false
@@ -76,12 +81,15 @@ export async function* runRound(
     yield* runCalls(open, {
       source,
       table: talk.table,
-      approve,
+      approve: whoIsAsked(settings),
       authorize,
       signal: clock.signal,
       isParallel,
       onEnd: (record) => ended.set(record.call, record),
       onWait: (call, pending) => waiting.set(call, pending),
+      onBegin: (call) => begun.add(call),
+      // Nothing is done before the answer.
+      onAsk: (call) => begun.delete(call),
     })
     isWaiting = waiting.size > 0
     isOver = !isWaiting
@@ -89,13 +97,22 @@ export async function* runRound(
     failure = { error }
     isOver = clock.isTimeout(error)
   } finally {
-    if (!isWaiting) {
+    const why = whyNot(failure, clock)
+    const isCancelled = !isOver && clock.signal.aborted
+    const left = open.filter((call) => !ended.has(call))
+    const cut = left.filter((call) => begun.has(call) && !waiting.has(call))
+    if (held.turn?.round === round && isCancelled && cut.length < left.length) {
+      // Who cancels what goes on after a wait does not take back the question: the rest waits as before.
+      for (const call of cut) ended.set(call, withoutAnswer(call, why))
+      forgetCalls(settings, cut)
+    } else if (!isWaiting) {
       // In a turn that fails or is left nothing is handed over.
       for (const record of isOver ? handoffRecords : []) ended.set(record.call, record)
-      const why = whyNot(failure, clock)
       all = calls.map(
         (call) => ended.get(call) ?? withoutAnswer(call, waiting.has(call) ? NOT_APPROVED : why),
       )
+      held.turn = undefined
+      forgetCalls(settings, left)
       await keep(settings, round, all)
     }
   }

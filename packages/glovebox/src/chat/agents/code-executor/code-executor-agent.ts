@@ -59,6 +59,7 @@ export class CodeExecutorAgent extends BaseChatAgent implements Component {
   readonly #gate: CodeGate | undefined
   readonly #model: Omit<ModelSetup, "executor"> | undefined
   readonly #waiting = new WaitingCode()
+  readonly #governor: Governor | undefined
 
   constructor(options: CodeExecutorAgentOptions) {
     const read = readCodeExecutorOptions(options)
@@ -66,6 +67,7 @@ export class CodeExecutorAgent extends BaseChatAgent implements Component {
     this.#options = read
     this.#languages = new SupportedLanguages(read.supportedLanguages)
     const governor = read.governance?.agent(read.name)
+    this.#governor = governor
     this.#gate = codeGateOf(read, governor)
     this.#executor = new HeldExecutor(
       read.codeExecutor,
@@ -81,9 +83,10 @@ export class CodeExecutorAgent extends BaseChatAgent implements Component {
     const turn = new CodeTurn(this.name, this.#gate, signal)
     const read = sources ? messages.filter(({ source }) => sources.includes(source)) : messages
     const executor = async (): Promise<CodeExecutor> => this.#executor.get(signal)
-    return yield* this.#model
+    const plain = this.#model
       ? modelTurn(turn, { ...this.#model, executor }, read)
       : terminalTurn(turn, { executor, languages: this.#languages, waiting: this.#waiting }, read)
+    return yield* this.#governor?.turn(plain) ?? plain
   }
 
   /** Forgets the conversation, code that waits for an approval and, by `restartOnReset`, the files of the sandbox. */

@@ -1,6 +1,6 @@
 import { GovernedExecutor } from "../../../governance/effects/governed-executor.ts"
-import type { ApprovalGate, Governor } from "../../../governance/index.ts"
-import type { ApproveCode, CodeGate } from "./approve-code.ts"
+import type { ApprovalGate, ApprovalLane, Governor } from "../../../governance/index.ts"
+import type { ApproveCode, CodeApprovalRequest, CodeGate } from "./approve-code.ts"
 import type { ReadCodeExecutorOptions } from "./code-executor-agent-options.ts"
 import { CodeJournal } from "./code-journal.ts"
 
@@ -15,14 +15,17 @@ export function codeGateOf(
   const { name, governance, approve, approvalTimeout: timeoutMs, codeExecutor } = read
   if (approve) {
     const journal = governor && new CodeJournal(governor.approvals, { by: `approve of ${name}`, timeoutMs })
-    return { approve, timeoutMs, journal }
+    const gate = governance?.gate
+    return { approve: gate ? withinRules(approve, gate) : approve, timeoutMs, journal }
   }
   const asked = governor?.approveCode
   if (!asked || !governance?.gate) return undefined
   if (codeExecutor?.runsOnHost === true && !read.dangerouslyRunWithoutApproval) {
     return { approve: seenBySomebody(asked, governance.gate, governor), timeoutMs }
   }
-  return asksItself(codeExecutor) ? undefined : { approve: asked, timeoutMs }
+  // One that asks by another gate asks for that one.
+  const isAsked = asksItself(codeExecutor) && codeExecutor !== undefined && governor.binds(codeExecutor)
+  return isAsked ? undefined : { approve: asked, timeoutMs }
 }
 
 /** Whether an executor asks for leave with each run. */
@@ -30,19 +33,32 @@ export function asksItself(executor: unknown): boolean {
   return executor instanceof GovernedExecutor && executor.asks
 }
 
+// What a rule denies, nobody can allow.
+function withinRules(approve: ApproveCode, gate: ApprovalGate): ApproveCode {
+  return (request) =>
+    laneOf(request, gate) === "deny"
+      ? { approved: false, reason: "A rule denies it.", by: "rules" }
+      : approve(request)
+}
+
+function laneOf(
+  { agent, codeBlocks, policy, beyondPolicy }: CodeApprovalRequest,
+  gate: ApprovalGate,
+): ApprovalLane {
+  return gate.laneOf({
+    kind: "code",
+    payload: { codeBlocks: [...codeBlocks] },
+    agent,
+    policy,
+    beyondPolicy,
+  })
+}
+
 // A rule for sandboxes, such as one that allows a language, must not let code onto the machine.
 function seenBySomebody(approve: ApproveCode, gate: ApprovalGate, governor: Governor): ApproveCode {
   const journal = new CodeJournal(governor.approvals, { by: "CodeExecutorAgent" })
   return async (request) => {
-    const { agent, codeBlocks, policy, beyondPolicy } = request
-    const lane = gate.laneOf({
-      kind: "code",
-      payload: { codeBlocks: [...codeBlocks] },
-      agent,
-      policy,
-      beyondPolicy,
-    })
-    if (lane !== "allow") return approve(request)
+    if (laneOf(request, gate) !== "allow") return approve(request)
     const denied = { approved: false, reason: UNSEEN } as const
     await journal.asked(request)
     await journal.answered(request, denied)

@@ -1,6 +1,6 @@
 import type { CodeBlock, CodeExecutor, CodeResult } from "../../../executors/index.ts"
 import type { LLMMessage, RequestUsage } from "../../../models/index.ts"
-import { reachOf } from "../../../governance/effects/executor-reach.ts"
+import { isWithin, reachOf } from "../../../governance/effects/executor-reach.ts"
 import { GovernedExecutor } from "../../../governance/effects/governed-executor.ts"
 import type { SandboxPolicy } from "../../../policy/index.ts"
 import { denialText } from "../../../tools/code-execution/denial-of.ts"
@@ -17,6 +17,8 @@ import { type CodeGate, askApproval } from "./approve-code.ts"
 import { EXECUTION_REPORT } from "./execution-report.ts"
 import { fencedCode } from "./fenced-code.ts"
 import { runCode } from "./run-code.ts"
+
+const WIDENED = "What it could reach was widened after it was approved."
 
 /** Code that somebody wrote, and what it came from. */
 export interface WrittenCode {
@@ -93,8 +95,10 @@ export class CodeTurn {
       const proposal = { agent: source, codeBlocks, retryAttempt, messages, ...reach }
       const verdict = await askApproval(this.#gate, proposal, signal)
       if (!verdict.approved) return { kind: "denied", text: denialText(verdict.reason) }
+      // What was approved, to the letter, and under what it was approved for.
+      ;({ codeBlocks } = verdict)
+      if (!isWithin(reachOf(executor), reach)) return { kind: "denied", text: denialText(WIDENED) }
       if (verdict.isEdited) {
-        ;({ codeBlocks } = verdict)
         const content = fencedCode(codeBlocks)
         yield this.generated({ content, codeBlocks, retryAttempt })
         note = `The code was changed before it ran. This is what ran:\n\n${content}\n\n`

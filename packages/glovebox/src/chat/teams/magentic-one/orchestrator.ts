@@ -51,10 +51,12 @@ export class Orchestrator implements SpeakerPolicy {
     this.#ledger = new ProgressLedger(options.speakers)
   }
 
-  begin(task: readonly ChatMessage[]): void {
-    if (task.length > 0) {
-      this.#state = { ...NOTHING, task: task.flatMap((message) => toModelMessage(message).content) }
-    } else if (this.#state.task.length === 0) {
+  begin(task: readonly ChatMessage[], { waiting }: Pick<Floor, "waiting">): void {
+    const parts = task.flatMap((message) => toModelMessage(message).content)
+    // While somebody waits for an approval, the work is under way: what comes belongs to it.
+    if (waiting.length > 0) this.#state = { ...this.#state, task: [...this.#state.task, ...parts] }
+    else if (parts.length > 0) this.#state = { ...NOTHING, task: parts }
+    else if (this.#state.task.length === 0) {
       throw new GloveboxError(
         "TASK_INVALID",
         "There is no task to go on with. Pass one to the first run: team.run(task).",

@@ -1,6 +1,6 @@
-import { userInfo } from "node:os"
 import { GloveboxError } from "../../../core/index.ts"
 import { errorMessage } from "../../../internal/error-message.ts"
+import { userName } from "../../../internal/user-name.ts"
 import { ApprovalError } from "../approval-error.ts"
 import { type GateAnswer, readAnswer } from "../gate-answer.ts"
 import { type GateRequest, idSchema, readRequest } from "../gate-request.ts"
@@ -53,7 +53,7 @@ export async function answerApproval(folder: string, id: string, answer: GateAns
   const said = readAnswer(request, answer)
   const isFirst = await files.create(id, "answer", {
     ...said,
-    by: said.by ?? userInfo().username,
+    by: said.by ?? userName(),
     id,
     sha256,
   })

@@ -1,6 +1,6 @@
 import { z } from "zod"
 import { readOptions } from "../../../core/read-options.ts"
-import { ApprovalError } from "../approval-error.ts"
+import { ApprovalError, usedAlready } from "../approval-error.ts"
 import type { ApprovalProvider, AskOptions } from "../approval-provider.ts"
 import { durationSchema } from "../duration-schema.ts"
 import type { GateRequest } from "../gate-request.ts"
@@ -83,11 +83,7 @@ export class FileApprovalQueue implements ApprovalProvider {
 
   async #refuseUsed({ id }: GateRequest): Promise<void> {
     if ((await this.#folder.read(id, "used")) === undefined) return
-    throw new ApprovalError(
-      "APPROVAL_USED",
-      id,
-      `Request ${id} was used already. Each approval is for one time.`,
-    )
+    throw usedAlready(id)
   }
 
   // What has expired can neither be answered nor used. What cannot be read is not ours to remove.

@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto"
 import { constants } from "node:fs"
-import { link, lstat, mkdir, open, readdir, rename, rm } from "node:fs/promises"
+import { link, lstat, open, readdir, rename, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { GloveboxError } from "../../../core/index.ts"
 import { canonicalJson } from "../../../internal/canonical-json.ts"
+import { makeFolder } from "../../../internal/make-folder.ts"
 import { formatBytes } from "../../../policy/index.ts"
 
 /** What a file of the folder is about. */
@@ -107,7 +108,7 @@ export class QueueFolder {
   }
 
   async #prepare(): Promise<void> {
-    await mkdir(this.path, { recursive: true, mode: 0o700 })
+    await makeFolder(this.path, { mode: 0o700 })
     const stat = await lstat(this.path)
     if (!stat.isDirectory()) throw refused(this.path, "it is no folder")
     checkOwner(this.path, stat)

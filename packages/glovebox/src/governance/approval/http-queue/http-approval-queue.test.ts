@@ -69,6 +69,22 @@ async function waiting(): Promise<GateRequest> {
 }
 
 describe("HttpApprovalQueue", () => {
+  it("lets one of several gates with the same state use an approval", async () => {
+    const gates = [1, 2, 3].map(() => new ApprovalGate({ provider: queue, suspend: true }))
+    const [first, second, late] = gates
+    if (!first || !second || !late) throw new Error("there are three")
+    await expectFailure(first.request(codeProposal()), "APPROVAL_PENDING")
+    const unanswered = await first.saveState()
+    late.loadState(unanswered)
+    const { id, sha256 } = await waiting()
+    await post(id, { decision: "approve", sha256 })
+    second.loadState(await first.saveState())
+    const grants = [await first.request(codeProposal()), await second.request(codeProposal())]
+    await grants[0]?.use(grants[0].payload)
+    await expectFailure(grants[1]?.use(grants[1].payload) ?? Promise.resolve(), "APPROVAL_USED")
+    await expectFailure(late.request(codeProposal()), "APPROVAL_USED")
+  })
+
   it("lists what waits, and takes one answer of whoever has a token", async () => {
     const asked = gate.request(codeProposal())
     const { id, sha256, payload } = await waiting()

@@ -6,6 +6,7 @@ import { z } from "zod"
 import { GloveboxError } from "../../../core/index.ts"
 import { readOptions } from "../../../core/read-options.ts"
 import { abortable } from "../../../internal/abortable.ts"
+import { usedAlready } from "../approval-error.ts"
 import type { ApprovalProvider, AskOptions } from "../approval-provider.ts"
 import type { GateRequest } from "../gate-request.ts"
 import { BearerTokens } from "./bearer-tokens.ts"
@@ -47,6 +48,8 @@ export class HttpApprovalQueue implements ApprovalProvider, AsyncDisposable {
   readonly #port: number
   readonly #server: Server
   readonly #queued = new Map<string, QueuedApproval>()
+  /** What was used, and when it expires: several gates may have the same state. */
+  readonly #used = new Map<string, number>()
   #started: Promise<string> | undefined
   #isStopped = false
 
@@ -93,11 +96,13 @@ export class HttpApprovalQueue implements ApprovalProvider, AsyncDisposable {
 
   async post(request: GateRequest, { signal }: AskOptions): Promise<void> {
     await abortable(this.start(), signal)
+    this.#refuseUsed(request)
     this.#entry(request)
   }
 
-  peek({ id }: GateRequest): Promise<unknown> {
-    return Promise.resolve(this.#queued.get(id)?.answer)
+  async peek(request: GateRequest): Promise<unknown> {
+    this.#refuseUsed(request)
+    return this.#queued.get(request.id)?.answer
   }
 
   withdraw({ id }: GateRequest): Promise<void> {
@@ -105,9 +110,16 @@ export class HttpApprovalQueue implements ApprovalProvider, AsyncDisposable {
     return Promise.resolve()
   }
 
-  claim({ id }: GateRequest): Promise<boolean> {
+  claim({ id, expires }: GateRequest): Promise<boolean> {
     this.#queued.delete(id)
-    return Promise.resolve(true)
+    for (const [used, until] of this.#used) if (until <= Date.now()) this.#used.delete(used)
+    const isFirst = !this.#used.has(id)
+    this.#used.set(id, expires)
+    return Promise.resolve(isFirst)
+  }
+
+  #refuseUsed({ id }: GateRequest): void {
+    if (this.#used.has(id)) throw usedAlready(id)
   }
 
   #entry(request: GateRequest): QueuedApproval {

@@ -1,9 +1,9 @@
-import { userInfo } from "node:os"
 import { z } from "zod"
 import { readOptions } from "../../../core/read-options.ts"
 import { errorMessage } from "../../../internal/error-message.ts"
 import { visibleLine } from "../../../internal/safe-text.ts"
 import { Slots } from "../../../internal/slots.ts"
+import { userName } from "../../../internal/user-name.ts"
 import type { ApprovalPayload } from "../approval-payload.ts"
 import type { ApprovalProvider } from "../approval-provider.ts"
 import type { GateAnswer } from "../gate-answer.ts"
@@ -139,7 +139,7 @@ class Conversation {
   }
 
   #approved(): GateAnswer {
-    const by = userInfo().username
+    const by = userName()
     if (this.#payload === this.#request.payload) return { decision: "approve", by }
     return { decision: "edit", payload: this.#payload, by }
   }
@@ -159,5 +159,5 @@ class Conversation {
 }
 
 function denied(reason: string): GateAnswer {
-  return { decision: "deny", reason: reason.slice(0, 10_000), by: userInfo().username }
+  return { decision: "deny", reason: reason.slice(0, 10_000), by: userName() }
 }
