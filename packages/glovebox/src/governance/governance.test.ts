@@ -18,6 +18,7 @@ describe("Governance", () => {
     await place.governance.auditRun({ command: "run", task: "count" }, async () => ({
       stopKind: "answer",
       stopReason: "It answered.",
+      answer: "forty-two",
     }))
     await expect(
       place.governance.auditRun({ task: "fail" }, () => Promise.reject(new Error("no"))),
@@ -33,6 +34,7 @@ describe("Governance", () => {
       kind: "run-start",
       data: { taskSha256: sha256Of("count") },
     })
+    expect(records[1]?.data).toMatchObject({ answerSha256: sha256Of("forty-two") })
     expect(records.map(({ data }) => data["outcome"]).filter(Boolean)).toEqual([
       "done",
       "failed",

@@ -108,8 +108,10 @@ export class Governance implements AsyncDisposable {
 
   /** Writes down that a run begins; whoever began it says how it ended. */
   async beginRun(info: RunInfo, options?: { readonly signal?: AbortSignal | undefined }): Promise<RunRecord> {
-    const { content } = this.#settings
-    return RunRecord.begin(this.#log, info, { isTaskKept: content.messages === true, ...options })
+    const { content, redactor } = this.#settings
+    const redact = (text: string): string => redactor?.text(text) ?? text
+    const texts = { areKept: content.messages === true, redact }
+    return RunRecord.begin(this.#log, info, texts, options?.signal)
   }
 
   /** Writes down a run: its beginning, and how it ended. */

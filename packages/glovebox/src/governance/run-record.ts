@@ -15,36 +15,55 @@ export interface RunInfo {
 export interface RunOutcome {
   readonly stopKind?: string | undefined
   readonly stopReason?: string | undefined
+  /** What was answered. */
+  readonly answer?: string | undefined
+}
+
+/** What is recorded of texts. */
+export interface RunTexts {
+  /** Whether they are, and not only their hashes. */
+  readonly areKept: boolean
+  /** Takes secrets out: what is hashed is what was told. */
+  readonly redact: (text: string) => string
 }
 
 /** A run that is written down; the first end counts. */
 export class RunRecord {
   readonly #log: EffectLog
+  readonly #texts: RunTexts
   readonly #start = performance.now()
   #isOver = false
 
-  private constructor(log: EffectLog) {
+  private constructor(log: EffectLog, texts: RunTexts) {
     this.#log = log
+    this.#texts = texts
   }
 
   static async begin(
     log: EffectLog,
     { command, task, version, details }: RunInfo,
-    { isTaskKept, signal }: { readonly isTaskKept: boolean; readonly signal?: AbortSignal | undefined },
+    texts: RunTexts,
+    signal?: AbortSignal,
   ): Promise<RunRecord> {
     const data = {
       command,
       taskSha256: task === undefined ? undefined : sha256Of(task),
-      task: isTaskKept ? task : undefined,
+      task: texts.areKept ? task : undefined,
       version,
       details: details && { ...details },
     }
     await log.record({ kind: "run-start", data }, { signal })
-    return new RunRecord(log)
+    return new RunRecord(log, texts)
   }
 
-  async end({ stopKind, stopReason }: RunOutcome = {}): Promise<void> {
-    await this.#end({ outcome: stopKind === "suspended" ? "suspended" : "done", stopReason })
+  async end({ stopKind, stopReason, answer }: RunOutcome = {}): Promise<void> {
+    const told = answer === undefined ? undefined : this.#texts.redact(answer)
+    await this.#end({
+      outcome: stopKind === "suspended" ? "suspended" : "done",
+      stopReason,
+      answerSha256: told === undefined ? undefined : sha256Of(told),
+      answer: this.#texts.areKept ? told : undefined,
+    })
   }
 
   /** An abort is no failure. */
@@ -57,6 +76,8 @@ export class RunRecord {
     readonly outcome: "done" | "failed" | "cancelled" | "suspended"
     readonly stopReason?: string | undefined
     readonly error?: string | undefined
+    readonly answerSha256?: string | undefined
+    readonly answer?: string | undefined
   }): Promise<void> {
     if (this.#isOver) return
     this.#isOver = true

@@ -97,7 +97,7 @@ describe("CodeApproval", () => {
 
   it("denies what the configuration's rules deny, whatever the command line says", async () => {
     const config: Config = { ...FOUND, approval: { rules: [{ when: { language: "python" }, then: "deny" }] } }
-    expect(await new Bench({ config, asked: "always" }).run({})).toMatch(/was not approved: Rule 0 denies it/)
+    expect(await new Bench({ config, asked: "always" }).run({})).toMatch(/was not approved: Rule 1 denies it/)
   })
 
   it("takes never and ask on the command line for more than what a file allows", async () => {

@@ -34,7 +34,12 @@ function demoEntries(run: string): AuditEntry[] {
     {
       kind: "run-start",
       run,
-      data: { command: "glovebox run", task: "Multiply", taskSha256: SHA },
+      data: {
+        command: "glovebox run",
+        task: "Multiply",
+        taskSha256: SHA,
+        details: { files: [{ path: "numbers.csv", sha256: SHA }] },
+      },
     },
     {
       kind: "policy-load",
@@ -78,6 +83,6 @@ function demoEntries(run: string): AuditEntry[] {
         artifacts: [{ path: "answer.txt", size: 3, sha256: SHA }],
       },
     },
-    { kind: "run-end", run, data: { outcome: "done", durationMs: 2000 } },
+    { kind: "run-end", run, data: { outcome: "done", answerSha256: SHA, answer: "42", durationMs: 2000 } },
   ]
 }

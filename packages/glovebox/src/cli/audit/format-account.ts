@@ -1,7 +1,10 @@
+import { z } from "zod"
 import { formatDuration } from "../../policy/index.ts"
 import { type Row, rowLines } from "./account-rows.ts"
 import { formatStep } from "./format-step.ts"
 import type { RunAccount } from "./run-account.ts"
+
+const givenSchema = z.array(z.object({ path: z.string(), sha256: z.string() }))
 
 /** The account of a run, for a person: what it was, and then what it did, step by step. */
 export function formatAccount(account: RunAccount): string[] {
@@ -11,10 +14,12 @@ export function formatAccount(account: RunAccount): string[] {
     ["asked", asked(account)],
     ["asked by", detailsOf(account, ["user", "client"])],
     ["with", detailsOf(account, ["model", "sandbox", "file"])],
+    ...givenRows(account),
     [
       "outcome",
       end ? [end.outcome, end.stopReason, end.error].filter(Boolean).join(": ") : outcomeUnknown(account),
     ],
+    ["answer", answered(account)],
     ["agents", agents.join(", ")],
     ...policyRows(account),
     ...modelRows(account),
@@ -50,6 +55,19 @@ function asked({ start }: RunAccount): string | undefined {
   const words = task ?? (taskSha256 === undefined ? undefined : "a task that was not recorded")
   const hash = taskSha256 === undefined ? "" : ` (sha256 ${taskSha256})`
   return [command, words === undefined ? undefined : `${words}${hash}`].filter(Boolean).join(": ")
+}
+
+function answered({ end }: RunAccount): string | undefined {
+  if (end?.answerSha256 === undefined) return undefined
+  const hash = `sha256 ${end.answerSha256}`
+  return end.answer === undefined ? hash : `${end.answer} (${hash})`
+}
+
+/** The files that a run was given. */
+function givenRows({ start }: RunAccount): Row[] {
+  const { files } = start?.details ?? {}
+  const { data = [] } = givenSchema.safeParse(files)
+  return data.map(({ path, sha256 }) => ["given", `${path}, sha256 ${sha256}`])
 }
 
 /** What the commands tell of a run; whatever else a program writes there is its own. */

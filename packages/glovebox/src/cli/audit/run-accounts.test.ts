@@ -48,6 +48,8 @@ describe("runAccounts", () => {
       `output    3 bytes, sha256 ${SHA}`,
       `file      answer.txt, 3 bytes, sha256 ${SHA}`,
       "outcome   done",
+      `given     numbers.csv, sha256 ${SHA}`,
+      `answer    42 (sha256 ${SHA})`,
     ]) {
       expect(text).toContain(part)
     }

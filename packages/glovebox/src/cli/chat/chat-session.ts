@@ -91,7 +91,7 @@ export class ChatSession {
     try {
       const stream = job.runStream(task, { signal: at.signal, outputTaskMessages: false })
       const result = await showRun(stream, view, at)
-      await record.end(result)
+      await record.end({ ...result, answer: answerText(result) })
       return result
     } catch (error) {
       await record.fail(error, at.signal)

@@ -39,6 +39,11 @@ export class JobFolder implements AsyncDisposable {
     }
   }
 
+  /** What was given, by hash, for the record. */
+  get digests(): readonly { readonly path: string; readonly sha256: string }[] {
+    return [...this.#before].map(([path, sha256]) => ({ path, sha256 }))
+  }
+
   /** The files that were made or changed. */
   async made(): Promise<readonly WorkspaceFile[]> {
     const files = await read(this.path)

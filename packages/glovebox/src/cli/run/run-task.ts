@@ -87,7 +87,9 @@ export async function runTask(given: RunTaskOptions, at: At): Promise<TaskEnd> {
     if (executor.runs.some((run) => run.artifactsTruncated)) tell(NOT_ALL)
   }
   progress.clear()
-  const record = await governed.beginRun(task, { model, sandbox, policySha256: policy.sha256 }, signal)
+  const files = folder.digests
+  const details = { model, sandbox, policySha256: policy.sha256, ...(files.length > 0 && { files }) }
+  const record = await governed.beginRun(task, details, signal)
   let result: TaskResult
   try {
     const outputTaskMessages = given.showsTask ?? mode === "json"
@@ -100,7 +102,7 @@ export async function runTask(given: RunTaskOptions, at: At): Promise<TaskEnd> {
       },
       at,
     )
-    await record.end(result)
+    await record.end({ ...result, answer: answerText(result) })
   } catch (error) {
     // What was made until then may be what was wanted.
     await Promise.all([record.fail(error, signal), bringOut()])

@@ -274,7 +274,7 @@ describe("an edit", () => {
     })
     await expect(gate.request(codeProposal())).rejects.toMatchObject({
       code: "APPROVAL_DENIED",
-      message: expect.stringContaining("Rule 0 denies what it was changed to"),
+      message: expect.stringContaining("Rule 1 denies what it was changed to"),
     })
     expect(records).toMatchObject([{ decision: "denied", by: "ann" }])
   })

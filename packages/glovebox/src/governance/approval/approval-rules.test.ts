@@ -110,7 +110,7 @@ describe("rules", () => {
       ],
       provider: () => ({ decision: "approve" }),
     })
-    await expectFailure(gate.request(codeProposal()), "APPROVAL_DENIED", /Rule 1 denies it/)
+    await expectFailure(gate.request(codeProposal()), "APPROVAL_DENIED", /Rule 2 denies it/)
   })
 
   it.each([

@@ -92,7 +92,7 @@ describe("a gate that suspends", () => {
     const id = await suspendedId(gate.request(codeProposal()))
     gate.answer(id, { decision: "approve" })
     const stricter = resumed(await saved(gate), { rules: [{ when: { wider: true }, then: "deny" }] })
-    await expectFailure(stricter.request(codeProposal()), "APPROVAL_DENIED", /Rule 0/)
+    await expectFailure(stricter.request(codeProposal()), "APPROVAL_DENIED", /Rule 1/)
   })
 })
 

@@ -18,5 +18,5 @@ export function refusalOf(error: unknown): Refusal {
 /** What decided, in words. */
 export function nameOf(basis: DecisionBasis): string {
   if (basis.by === "provider") return basis.provider
-  return `${basis.by === "rule" ? "Rule" : "Default rule"} ${basis.rule}`
+  return `${basis.by === "rule" ? "Rule" : "Default rule"} ${basis.rule + 1}`
 }

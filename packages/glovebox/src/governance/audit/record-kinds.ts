@@ -38,6 +38,8 @@ export const AUDIT_DATA = {
     outcome: z.enum(["done", "failed", "cancelled", "suspended"]),
     stopReason: text.optional(),
     error: text.optional(),
+    answerSha256: sha256.optional(),
+    answer: text.optional(),
     durationMs: ms.optional(),
     omitted,
   }),
