@@ -1,5 +1,4 @@
 import { Command } from "commander"
-import { GloveboxError } from "../core/index.ts"
 import type {
   CodeBlock,
   CodeExecutor,
@@ -8,6 +7,7 @@ import type {
   ExecutorDescription,
   RichOutput,
 } from "../executors/index.ts"
+import { withoutResult } from "../executors/result-of.ts"
 import { languageOf } from "./code-language.ts"
 import { CommandFailure, EXIT_USAGE } from "./command-failure.ts"
 import type { CommandOutput } from "./command-output.ts"
@@ -170,7 +170,7 @@ async function run(
     }
   }
   if (result) return result
-  throw new GloveboxError("SANDBOX_LOST", "The run ended without a result.")
+  throw withoutResult()
 }
 
 function printJson(value: object, { redact }: ExecOptions, output: CommandOutput): void {

@@ -5,6 +5,7 @@ import { formatIssues } from "../internal/format-issues.ts"
 import type { Approve } from "./approval.ts"
 import type { CallGuard } from "./call-guard.ts"
 import { hashCall } from "./hash-call.ts"
+import { UNRECORDED } from "./rule-errors.ts"
 import { isImage, isPart, toContent, toContents } from "./to-contents.ts"
 import type { ToolDefinition } from "./tool-definition.ts"
 import type { ToolGovernor } from "./tool-governor.ts"
@@ -33,12 +34,7 @@ const PASSED_ON: readonly ErrorCode[] = [
   "ACCESS_DENIED",
   "APPROVAL_DENIED",
   "APPROVAL_PENDING",
-  "AUDIT_LOG_BROKEN",
-  "AUDIT_LOG_CLOSED",
-  "AUDIT_LOG_LOCKED",
-  "AUDIT_OUTCOME_LOST",
-  "AUDIT_RECORD_INVALID",
-  "AUDIT_WRITE_FAILED",
+  ...UNRECORDED,
 ]
 
 /** Calls a tool: yields what it tells while it runs and, as the last item, its result. `authorizeTool` comes first. */

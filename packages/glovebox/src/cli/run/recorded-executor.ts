@@ -1,5 +1,4 @@
 import { type CodeRun, toCodeRun } from "../../chat/messages/index.ts"
-import { GloveboxError } from "../../core/index.ts"
 import type {
   ChosenExecutor,
   CodeBlock,
@@ -10,6 +9,7 @@ import type {
   ExecutorDescription,
   StreamOptions,
 } from "../../executors/index.ts"
+import { resultOf } from "../../executors/result-of.ts"
 import type { PolicyChange, SandboxPolicy, Tier } from "../../policy/index.ts"
 import type { OutputRedaction } from "../output-redaction.ts"
 import { codeSha256 } from "./code-sha256.ts"
@@ -88,13 +88,7 @@ export class RecordedExecutor implements CodeExecutor {
     blocks: readonly CodeBlock[],
     { signal, onOutput }: ExecuteOptions = {},
   ): Promise<CodeResult> {
-    let result: CodeResult | undefined
-    for await (const event of this.stream(blocks, { signal })) {
-      if (event.type === "stdout" || event.type === "stderr") onOutput?.(event)
-      if (event.type === "finished") ({ result } = event)
-    }
-    if (result) return result
-    throw new GloveboxError("SANDBOX_LOST", "The run ended without a result.")
+    return resultOf(this.stream(blocks, { signal }), onOutput)
   }
 
   async *stream(

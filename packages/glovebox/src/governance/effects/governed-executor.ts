@@ -6,6 +6,7 @@ import type {
   ExecutionEvent,
   StreamOptions,
 } from "../../executors/index.ts"
+import { resultOf } from "../../executors/result-of.ts"
 import type { PolicyChange, SandboxPolicy } from "../../policy/index.ts"
 import { authorize } from "./authorize.ts"
 import type { Controls } from "./controls.ts"
@@ -14,7 +15,7 @@ import { executorKind } from "./executor-kind.ts"
 import { reachOf } from "./executor-reach.ts"
 import { policyData } from "./policy-data.ts"
 import { redactThrown } from "./redact-thrown.ts"
-import { endless, runRecorded } from "./run-recorded.ts"
+import { runRecorded } from "./run-recorded.ts"
 import { watchExecutor } from "./watch-executor.ts"
 
 export interface GovernedExecutorOptions {
@@ -95,13 +96,7 @@ export class GovernedExecutor implements CodeExecutor {
     blocks: readonly CodeBlock[],
     { signal, onOutput }: ExecuteOptions = {},
   ): Promise<CodeResult> {
-    let result: CodeResult | undefined
-    for await (const event of this.stream(blocks, { signal })) {
-      if (event.type === "stdout" || event.type === "stderr") onOutput?.(event)
-      if (event.type === "finished") ({ result } = event)
-    }
-    if (result) return result
-    throw endless()
+    return resultOf(this.stream(blocks, { signal }), onOutput)
   }
 
   /** Whether the agent may use it at all: for whoever asks for leave before. @throws ACCESS_DENIED */

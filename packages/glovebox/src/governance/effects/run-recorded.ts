@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto"
 import { GloveboxError } from "../../core/index.ts"
 import type { CodeBlock, CodeExecutor, CodeResult, ExecutionEvent } from "../../executors/index.ts"
+import { withoutResult } from "../../executors/result-of.ts"
 import { abortableAfter } from "../../internal/abortable-after.ts"
 import { errorMessage } from "../../internal/error-message.ts"
 import { codeRunDone, codeRunFailed, codeRunIntent } from "../audit/code-run-data.ts"
@@ -59,7 +60,7 @@ export async function* runRecorded(run: RecordedRun): AsyncGenerator<ExecutionEv
       }
       yield event
     }
-    if (!isFinished) throw endless()
+    if (!isFinished) throw withoutResult()
   } catch (error) {
     failure = errorMessage(error)
     throw error
@@ -107,8 +108,4 @@ function widened(): GloveboxError {
     "APPROVAL_MISMATCH",
     "What the executor lets code reach was widened after it was allowed, so the code did not run.",
   )
-}
-
-export function endless(): GloveboxError {
-  return new GloveboxError("SANDBOX_LOST", "The run ended without a result.")
 }

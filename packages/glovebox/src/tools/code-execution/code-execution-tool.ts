@@ -1,6 +1,7 @@
 import { z } from "zod"
 import { type Component, type ComponentDefinition, GloveboxError, defineComponent } from "../../core/index.ts"
 import { type CodeExecutor, type CodeResult, executorPart } from "../../executors/index.ts"
+import { withoutResult } from "../../executors/result-of.ts"
 import { formatIssues } from "../../internal/format-issues.ts"
 import { SandboxPolicy } from "../../policy/index.ts"
 import { choicesConfigShape, choicesFromConfig, choicesToConfig } from "../choices-config.ts"
@@ -131,7 +132,7 @@ function makeTool({
         if (denial === undefined) throw error
         return errorResult(name, denial)
       }
-      if (!result) throw new GloveboxError("SANDBOX_LOST", "The run ended without a result.")
+      if (!result) throw withoutResult()
       return {
         type: "ToolResult",
         name,

@@ -11,6 +11,7 @@ import {
   executeFunctionCall,
   toolResultText,
 } from "../../../tools/index.ts"
+import { UNRECORDED } from "../../../tools/rule-errors.ts"
 import { unknownToolText } from "../../../tools/tool-overrides.ts"
 import { type ChatItem, ToolOutputEvent, isChatItem } from "../../messages/index.ts"
 import { type CallRecord, withoutAnswer } from "./call-record.ts"
@@ -36,12 +37,7 @@ export interface CallToolContext {
 // The tool's owner chose that these end the run, or nobody may go on without being asked or recorded.
 const FATAL: readonly ErrorCode[] = [
   "APPROVAL_PENDING",
-  "AUDIT_LOG_BROKEN",
-  "AUDIT_LOG_CLOSED",
-  "AUDIT_LOG_LOCKED",
-  "AUDIT_OUTCOME_LOST",
-  "AUDIT_RECORD_INVALID",
-  "AUDIT_WRITE_FAILED",
+  ...UNRECORDED,
   "MCP_SERVER_FAILED",
   "TOOL_APPROVAL_REQUIRED",
   "TOOL_DEFINITION_CHANGED",

@@ -1,6 +1,7 @@
 import { z } from "zod"
 import { type ErrorCode, GloveboxError } from "../../../core/index.ts"
 import type { CodeBlock, CodeExecutor, CodeResult } from "../../../executors/index.ts"
+import { withoutResult } from "../../../executors/result-of.ts"
 import { abortableStream } from "../../../internal/abortable-stream.ts"
 import { formatIssues } from "../../../internal/format-issues.ts"
 import { denialOf } from "../../../tools/code-execution/denial-of.ts"
@@ -56,7 +57,7 @@ export async function* runCode(
 }
 
 function checkResult(result: CodeResult | undefined): CodeResult {
-  if (!result) throw new GloveboxError("SANDBOX_LOST", "The run ended without a result.")
+  if (!result) throw withoutResult()
   const { error } = resultSchema.safeParse(result)
   if (!error) return result
   throw new GloveboxError(
