@@ -64,9 +64,9 @@ clerk model-call done
 clerk access-denied tool close_account
 clerk model-call intent
 clerk model-call done
-clerk tool-call intent
 clerk approval request
 clerk approval approved
+clerk tool-call intent
 clerk tool-call done
 clerk model-call intent
 clerk model-call done

@@ -6,7 +6,7 @@ import {
   answerApproval,
   listApprovals,
   terminalApproval,
-} from "../governance/index.ts"
+} from "../governance/approval/index.ts"
 import { requestLines } from "../governance/approval/terminal/request-lines.ts"
 import { rowsOf } from "../governance/approval/terminal/shown-line.ts"
 import { CommandFailure, EXIT_USAGE } from "./command-failure.ts"
@@ -33,7 +33,6 @@ const COLUMNS = 160
 export function approvalsCommand(output: CommandOutput): Command {
   const approvals = new Command("approvals")
     .helpCommand(false)
-    .summary("see and answer what waits for approval")
     .description(
       "See what waits in a folder of approvals, such as that of glovebox mcp --approvals, and answer it.",
     )

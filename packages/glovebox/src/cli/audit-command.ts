@@ -1,5 +1,5 @@
 import { Command, Option } from "commander"
-import { AUDIT_EXPORT_FORMATS } from "../governance/index.ts"
+import { AUDIT_EXPORT_FORMATS } from "../governance/audit/index.ts"
 import { exportRecords } from "./audit/export-records.ts"
 import { readCount, withFilterOptions } from "./audit/filter-options.ts"
 import { asUnreadable } from "./audit/find-log.ts"
@@ -25,7 +25,6 @@ const TAIL_LINES = 10
 export function auditCommand(output: CommandOutput): Command {
   const audit = new Command("audit")
     .helpCommand(false)
-    .summary("read and check the record of what agents did")
     .description("Read and check an audit log, with all its files.")
   const all = [showCommand, tailCommand, verifyCommand, exportCommand, reportCommand]
   for (const make of all) audit.addCommand(make(output))

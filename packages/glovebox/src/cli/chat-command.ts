@@ -27,7 +27,6 @@ interface ChatOptions extends JobOptions {
 /** `glovebox chat`: a conversation with a model whose code runs in one sandbox, kept for the next time. */
 export function chatCommand(output: CommandOutput): Command {
   const command = new Command("chat")
-    .summary("talk with a model, with code in the sandbox")
     .description(
       "Talk with a model that runs code. What was said and the files are kept in .glovebox/chat, and the next chat goes on there.",
     )

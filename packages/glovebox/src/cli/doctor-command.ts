@@ -26,7 +26,6 @@ interface DoctorOptions {
 /** `glovebox doctor`: in which sandboxes code can run on this machine, and what to do about the others. */
 export function doctorCommand(output: CommandOutput): Command {
   const command = new Command("doctor")
-    .summary("see in which sandboxes code can run here")
     .description(
       "Look at what the machine has, run code in each sandbox, and say what to do about the others.",
     )

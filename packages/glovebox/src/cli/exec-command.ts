@@ -33,7 +33,6 @@ interface ExecOptions extends SandboxOptions, OwnCodeFlags {
 /** `glovebox exec`: run code where it can do no harm. */
 export function execCommand(output: CommandOutput): Command {
   const command = new Command("exec")
-    .summary("run code in the sandbox")
     .description("Run a script, or the fenced blocks of a markdown file, in the sandbox.")
     .argument("[file]", "what to run; - or nothing for stdin")
     .option("-c, --code <text>", "run this in place of a file; Python, unless --lang says else")

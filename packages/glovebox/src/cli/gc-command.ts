@@ -21,7 +21,6 @@ type Removal = Omit<Leftover, "remove"> & {
 /** `glovebox gc`: remove what processes that are dead left on the engine. */
 export function gcCommand(output: CommandOutput): Command {
   const command = new Command("gc")
-    .summary("remove what dead processes left on the engine")
     .description(
       "Remove the containers of processes that have ended. Those of living ones, and those that Glovebox did not make, stay.",
     )

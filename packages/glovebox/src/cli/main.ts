@@ -1,25 +1,16 @@
 import { Command, CommanderError } from "commander"
-import { GloveboxError } from "../core/index.ts"
-import { approvalsCommand } from "./approvals-command.ts"
-import { auditCommand } from "./audit-command.ts"
-import { chatCommand } from "./chat-command.ts"
+import { GloveboxError } from "../core/glovebox-error.ts"
+import { COMMANDS } from "./commands.ts"
 import { CommandFailure, EXIT_FAILED, EXIT_USAGE } from "./command-failure.ts"
 import { type CommandOutput, processOutput } from "./command-output.ts"
-import { doctorCommand } from "./doctor-command.ts"
-import { execCommand } from "./exec-command.ts"
-import { gcCommand } from "./gc-command.ts"
-import { mcpCommand } from "./mcp-command.ts"
-import { policyCommand } from "./policy-command.ts"
-import { runCommand } from "./run-command.ts"
-import { replCommand } from "./repl-command.ts"
-import { verifyCommand } from "./verify-command.ts"
 import { version } from "./version.ts"
 
 /** Runs the command line; gives the exit code instead of ending the process. */
 export async function main(argv: readonly string[]): Promise<number> {
   const output = processOutput()
   try {
-    await createProgram(output).parseAsync(argv)
+    const program = await createProgram(output, argv[2])
+    await program.parseAsync(argv)
     return output.exitCode
   } catch (thrown) {
     const error = firstOf(thrown)
@@ -51,32 +42,23 @@ function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && "syscall" in error && "errno" in error
 }
 
-function createProgram(output: CommandOutput): Command {
+async function createProgram(output: CommandOutput, asked: string | undefined): Promise<Command> {
   const program = new Command("glovebox")
     .description("Agents that run the code they write, behind a wall you can prove.")
     .version(version(), "-V, --version", "print the version")
     .helpOption("-h, --help", "print this help")
     .helpCommand(false)
+    .configureHelp({ subcommandTerm: (command) => command.name() })
     .showHelpAfterError(helpHint("glovebox"))
     .exitOverride()
     .configureOutput({
       writeOut: (text) => output.stdout.put(text),
       writeErr: (text) => output.stderr.put(text),
     })
-  const commands = [
-    runCommand,
-    chatCommand,
-    execCommand,
-    replCommand,
-    policyCommand,
-    doctorCommand,
-    verifyCommand,
-    auditCommand,
-    approvalsCommand,
-    gcCommand,
-    mcpCommand,
-  ]
-  for (const command of commands) program.addCommand(inherit(command(output), program, "glovebox"))
+  for (const { name, summary, load } of COMMANDS) {
+    const command = name === asked ? await load(output) : new Command(name)
+    program.addCommand(inherit(command.summary(summary), program, "glovebox"))
+  }
   // A word that is no command arrives here as an argument.
   program.allowExcessArguments(true).action((_options: unknown, { args }: Command) => {
     if (args[0] === undefined) program.outputHelp()
@@ -92,7 +74,7 @@ function helpHint(command: string): string {
 // A command added whole does not take over how its parent handles errors.
 function inherit(command: Command, parent: Command, above: string): Command {
   const name = `${above} ${command.name()}`
-  command.copyInheritedSettings(parent).showHelpAfterError(helpHint(name))
+  command.copyInheritedSettings(parent).configureHelp({}).showHelpAfterError(helpHint(name))
   for (const inner of command.commands) inherit(inner, command, name)
   return command
 }

@@ -43,11 +43,9 @@ const LONGEST_IDLE_MS = 2 ** 31 - 1
 
 /** `glovebox mcp`: the sandbox for any program that speaks MCP. */
 export function mcpCommand(output: CommandOutput): Command {
-  const command = new Command("mcp")
-    .summary("serve the sandbox to MCP clients")
-    .description(
-      "Serve the sandbox by the Model Context Protocol: over stdin and stdout, or on a local port. What code may do is fixed here; a client cannot change it.",
-    )
+  const command = new Command("mcp").description(
+    "Serve the sandbox by the Model Context Protocol: over stdin and stdout, or on a local port. What code may do is fixed here; a client cannot change it.",
+  )
   const sandbox = sandboxOption(
     SANDBOXES.filter((name) => name !== "local"),
     "where to run code (default: auto, which is docker where an engine answers, else wasm)",

@@ -1,4 +1,4 @@
-import { Redactor } from "../governance/index.ts"
+import { Redactor } from "../governance/redaction/index.ts"
 
 /** What takes secrets out of all that a command prints; until it is told what is secret, what usually is. */
 export class OutputRedaction {

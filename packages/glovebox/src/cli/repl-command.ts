@@ -17,11 +17,9 @@ type ReplOptions = Omit<SandboxOptions, "sandbox"> & OwnCodeFlags & { readonly s
 
 /** `glovebox repl`: Python, cell by cell, in a sandbox that keeps its variables. */
 export function replCommand(output: CommandOutput): Command {
-  const command = new Command("repl")
-    .summary("run Python cell by cell in the sandbox")
-    .description(
-      "Type Python, or pipe it in; each cell runs in one sandbox, which keeps variables and files.",
-    )
+  const command = new Command("repl").description(
+    "Type Python, or pipe it in; each cell runs in one sandbox, which keeps variables and files.",
+  )
   const sandbox = sandboxOption(STATEFUL, "where to run it (default: jupyter where it works, else wasm)")
   return withOwnCodeOptions(withSandboxOptions(command, sandbox))
     .addHelpText(

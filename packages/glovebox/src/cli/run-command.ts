@@ -15,7 +15,6 @@ import { runTask } from "./run/run-task.ts"
 /** `glovebox run`: an agent on a task, whose code runs in the sandbox. */
 export function runCommand(output: CommandOutput): Command {
   const command = new Command("run")
-    .summary("let a model work on a task, with code in the sandbox")
     .description("Give a model a task: it writes code, the code runs in the sandbox, and you get the answer.")
     .argument("[task]", "what to do, in words; - for stdin")
     .option("-f, --file <path>", "a file that the code is to find in its folder; may be given again", collect)

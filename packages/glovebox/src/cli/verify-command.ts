@@ -44,7 +44,6 @@ interface VerifyCommandOptions {
 /** `glovebox verify`: attack the sandbox, and see what holds. */
 export function verifyCommand(output: CommandOutput): Command {
   const command = new Command("verify")
-    .summary("attack the sandbox, and see what holds")
     .description(
       "Run attacks in the sandbox that a policy makes, watch from outside, and compare with what the policy promises.",
     )

@@ -1,4 +1,4 @@
-import { AUDIT_DATA, type AuditData, type AuditKind, type AuditRecord } from "../../governance/index.ts"
+import { AUDIT_DATA, type AuditData, type AuditKind, type AuditRecord } from "../../governance/audit/index.ts"
 import type { AccountStep, ApprovalStep, CodeStep, RunAccount, ToolStep } from "./run-account.ts"
 
 // A server may run for months under one id.

@@ -1,4 +1,4 @@
-import type { AuditVerification } from "../../governance/index.ts"
+import type { AuditVerification } from "../../governance/audit/index.ts"
 import { visibleLine } from "../../internal/safe-text.ts"
 
 const NAME_WIDTH = 10

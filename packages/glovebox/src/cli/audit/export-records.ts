@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto"
 import { extname } from "node:path"
-import type { AuditExportFormat, AuditVerification } from "../../governance/index.ts"
+import type { AuditExportFormat, AuditVerification } from "../../governance/audit/index.ts"
 import { exportRecordLines } from "../../governance/audit/export-audit-log.ts"
 import { type RecordLine, readRecordLines } from "../../governance/audit/read-audit-log.ts"
 import type { CommandOutput } from "../command-output.ts"

@@ -1,5 +1,5 @@
 import type { Command } from "commander"
-import { AUDIT_KINDS, type AuditRecord, type ReadAuditLogOptions } from "../../governance/index.ts"
+import { AUDIT_KINDS, type AuditRecord, type ReadAuditLogOptions } from "../../governance/audit/index.ts"
 import { CHECKPOINT_KIND, LOG_KIND } from "../../governance/audit/own-records.ts"
 import { CommandFailure, EXIT_USAGE } from "../command-failure.ts"
 import { isDenied } from "./is-denied.ts"

@@ -1,7 +1,7 @@
 import { constants } from "node:fs"
 import { access, stat } from "node:fs/promises"
 import { join } from "node:path"
-import { auditFiles } from "../../governance/index.ts"
+import { auditFiles } from "../../governance/audit/index.ts"
 import { errorMessage } from "../../internal/error-message.ts"
 import { CommandFailure } from "../command-failure.ts"
 

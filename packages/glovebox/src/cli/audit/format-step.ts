@@ -1,4 +1,4 @@
-import type { AuditData } from "../../governance/index.ts"
+import type { AuditData } from "../../governance/audit/index.ts"
 import { summarizeAuditData } from "../../governance/audit/format-audit-record.ts"
 import { formatDuration } from "../../policy/index.ts"
 import { type Row, rowLines, textLines } from "./account-rows.ts"

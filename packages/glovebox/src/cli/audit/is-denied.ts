@@ -1,4 +1,4 @@
-import type { AuditRecord } from "../../governance/index.ts"
+import type { AuditRecord } from "../../governance/audit/index.ts"
 
 const BAD: Readonly<Record<string, readonly unknown[]>> = {
   phase: ["failed"],

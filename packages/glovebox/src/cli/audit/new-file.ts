@@ -1,5 +1,5 @@
 import { type FileHandle, open, rename, rm, stat } from "node:fs/promises"
-import { auditFiles } from "../../governance/index.ts"
+import { auditFiles } from "../../governance/audit/index.ts"
 import { errorMessage } from "../../internal/error-message.ts"
 import { CommandFailure, EXIT_USAGE } from "../command-failure.ts"
 

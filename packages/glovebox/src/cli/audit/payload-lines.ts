@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { sha256Of } from "../../governance/index.ts"
+import { sha256Of } from "../../governance/audit/index.ts"
 import { rowLines, textLines } from "./account-rows.ts"
 
 const codeSchema = z.object({

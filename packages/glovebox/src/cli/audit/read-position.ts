@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises"
 import { z } from "zod"
-import type { AuditPosition, ExpectedHead } from "../../governance/index.ts"
+import type { AuditPosition, ExpectedHead } from "../../governance/audit/index.ts"
 import { errorMessage } from "../../internal/error-message.ts"
 import { CommandFailure, EXIT_USAGE } from "../command-failure.ts"
 import { unreadable } from "./find-log.ts"

@@ -1,4 +1,4 @@
-import { readAuditLog } from "../../governance/index.ts"
+import { readAuditLog } from "../../governance/audit/index.ts"
 import { EXIT_FAILED } from "../command-failure.ts"
 import type { CommandOutput } from "../command-output.ts"
 import { DamageNotes } from "./damage-notes.ts"

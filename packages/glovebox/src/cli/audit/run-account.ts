@@ -1,4 +1,4 @@
-import type { AuditData, AuditKind, AuditRecord } from "../../governance/index.ts"
+import type { AuditData, AuditKind, AuditRecord } from "../../governance/audit/index.ts"
 
 /** What all parts of an account have. */
 interface Step<Kind extends string> {

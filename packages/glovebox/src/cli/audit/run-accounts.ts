@@ -1,4 +1,4 @@
-import type { AuditRecord } from "../../governance/index.ts"
+import type { AuditRecord } from "../../governance/audit/index.ts"
 import { CHECKPOINT_KIND, LOG_KIND } from "../../governance/audit/own-records.ts"
 import { type KnownRequests, addToAccount } from "./add-to-account.ts"
 import { type RunAccount, startAccount } from "./run-account.ts"

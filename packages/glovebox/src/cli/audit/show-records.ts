@@ -1,4 +1,4 @@
-import { formatAuditRecord } from "../../governance/index.ts"
+import { formatAuditRecord } from "../../governance/audit/index.ts"
 import { type RecordLine, readRecordLines } from "../../governance/audit/read-audit-log.ts"
 import type { CommandOutput } from "../command-output.ts"
 import { DamageNotes } from "./damage-notes.ts"

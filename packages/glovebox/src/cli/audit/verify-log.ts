@@ -1,5 +1,5 @@
 import { stat } from "node:fs/promises"
-import type { AuditVerification, VerifyAuditLogOptions } from "../../governance/index.ts"
+import type { AuditVerification, VerifyAuditLogOptions } from "../../governance/audit/index.ts"
 import { EXIT_FAILED } from "../command-failure.ts"
 import type { CommandOutput } from "../command-output.ts"
 import { describeVerification } from "./describe-verification.ts"

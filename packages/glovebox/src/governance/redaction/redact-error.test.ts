@@ -1,6 +1,6 @@
 import { inspect } from "node:util"
 import { describe, expect, it } from "vitest"
-import { GloveboxError } from "../../core/index.ts"
+import { GloveboxError } from "../../core/glovebox-error.ts"
 import { Redactor } from "./index.ts"
 
 const SECRET = "horse-staple"

@@ -1,4 +1,4 @@
-import { GloveboxError } from "../../core/index.ts"
+import { GloveboxError } from "../../core/glovebox-error.ts"
 import { isError } from "../../internal/is-error.ts"
 import { copyError } from "./redact-error.ts"
 

@@ -1,5 +1,5 @@
 import { TransformStream } from "node:stream/web"
-import { GloveboxError } from "../../core/index.ts"
+import { GloveboxError } from "../../core/glovebox-error.ts"
 import { readOptions } from "../../core/read-options.ts"
 import { ASSIGNMENT_SHAPES } from "./assignment-shapes.ts"
 import { environmentSecrets, isCommonValue } from "./environment-values.ts"
