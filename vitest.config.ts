@@ -11,10 +11,13 @@ const executors = "packages/glovebox/src/executors"
 const processes = integration([
   ...["bubblewrap", "local", "wasm"].map((tier) => `${executors}/${tier}/**/*`),
   "packages/glovebox/src/{models,tools,memory,governance}/**/*",
-  "packages/glovebox/src/cli/{audit-command,exec-governance,guard-process,mcp-command,mcp-governance,run-command,run-governance,run-hostile,chat-command}",
   "packages/glovebox/src/chat/{agents/terminal-input,agents/assistant/assistant-process,teams/suspended-process}",
   "packages/glovebox/src/verify/{wasm,bubblewrap}",
   "packages/glovebox/agents/**/*",
+])
+// The same, of the command, the package and the examples: much of their time is programs that start.
+const commands = integration([
+  "packages/glovebox/src/cli/{audit-command,exec-governance,guard-process,mcp-command,mcp-governance,run-command,run-governance,run-hostile,chat-command}",
   "packages/glovebox/test/**/*",
   "examples/docs/**/*",
   "examples/{embedded,with-a-key}",
@@ -62,11 +65,11 @@ export default defineConfig({
           ...shared,
           name: "integration",
           include: ["**/*.integration.test.ts"],
-          exclude: [...shared.exclude, ...processes, ...exclusive, ...suites],
+          exclude: [...shared.exclude, ...processes, ...commands, ...exclusive, ...suites],
           ...serial,
         },
       },
-      ...Object.entries({ processes, exclusive, suites }).map(([name, include]) => ({
+      ...Object.entries({ processes, commands, exclusive, suites }).map(([name, include]) => ({
         resolve,
         ssr,
         test: { ...shared, name, include, ...serial },
