@@ -1,6 +1,10 @@
 import { stat } from "node:fs/promises"
 import { setTimeout } from "node:timers/promises"
-import { type AuditVerification, type VerifyAuditLogOptions, verifyAuditLog } from "../../governance/audit/index.ts"
+import {
+  type AuditVerification,
+  type VerifyAuditLogOptions,
+  verifyAuditLog,
+} from "../../governance/audit/index.ts"
 
 const LOOK_AGAIN_MS = 100
 const MAX_LOOKS = 10

@@ -1,4 +1,8 @@
-import { type AuditVerification, type VerifyAuditLogOptions, readAuditLog } from "../../governance/audit/index.ts"
+import {
+  type AuditVerification,
+  type VerifyAuditLogOptions,
+  readAuditLog,
+} from "../../governance/audit/index.ts"
 import { GloveboxError } from "../../core/index.ts"
 import type { CommandOutput } from "../command-output.ts"
 import { unreadable } from "./find-log.ts"
