@@ -161,8 +161,10 @@ describe("glovebox audit tail", () => {
     const child = startGlovebox("audit", "tail", folder.path)
     const end = ended(child)
     await once(child.stderr, "data")
+    // Before the log is there: what is read at once must not come before somebody listens.
+    const told = once(child.stdout, "data")
     await folder.write(1)
-    await once(child.stdout, "data")
+    await told
     child.kill("SIGINT")
     const { code, stderr } = await end
     expect(code).toBe(130)
