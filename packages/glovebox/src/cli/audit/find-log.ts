@@ -3,6 +3,7 @@ import { access, stat } from "node:fs/promises"
 import { join } from "node:path"
 import { auditFiles } from "../../governance/audit/index.ts"
 import { errorMessage } from "../../internal/error-message.ts"
+import { isMissingFile } from "../../internal/is-missing-file.ts"
 import { CommandFailure } from "../command-failure.ts"
 
 /** When a log cannot be read: neither whole nor broken. */
@@ -22,8 +23,7 @@ export async function findLog(
   { isEnough = async () => false }: FindLogOptions = {},
 ): Promise<string> {
   const path = file ?? DEFAULT_LOG
-  const files = await readable(path, async () => auditFiles(path))
-  for (const part of files) await readable(part, async () => checkFile(part))
+  const files = await checkedFiles(path)
   if (files.length > 0 || (await isEnough(path))) return path
   const hint = file === undefined ? " Name one, or go to the folder whose agents you ask about." : ""
   throw unreadable(`There is no audit log ${path}.${hint}`)
@@ -37,6 +37,28 @@ export function unreadable(message: string, cause?: unknown): CommandFailure {
 export function asUnreadable(error: unknown): unknown {
   if (!(error instanceof Error && "syscall" in error)) return error
   return unreadable(error.message, error)
+}
+
+/** A file that is full gets another name, so one of those that were listed may be gone: then they are listed anew. */
+async function checkedFiles(path: string, looksLeft = 20): Promise<readonly string[]> {
+  const files = await readable(path, async () => auditFiles(path))
+  for (const part of files) {
+    if (await readable(part, async () => isGone(part, looksLeft > 0))) {
+      return checkedFiles(path, looksLeft - 1)
+    }
+  }
+  return files
+}
+
+/** Whether the file is gone, where that may be. */
+async function isGone(path: string, mayBeGone: boolean): Promise<boolean> {
+  try {
+    await checkFile(path)
+    return false
+  } catch (error) {
+    if (mayBeGone && isMissingFile(error)) return true
+    throw error
+  }
 }
 
 async function checkFile(path: string): Promise<void> {

@@ -1,5 +1,6 @@
 import { readdir } from "node:fs/promises"
 import { basename, dirname, extname, join } from "node:path"
+import { isMissingFile } from "../../internal/is-missing-file.ts"
 
 const DIGITS = 6
 
@@ -19,9 +20,17 @@ function rotatedNumber(path: string, name: string): number | undefined {
   return /^\d{6,}$/.test(digits) ? Number(digits) : undefined
 }
 
+interface RotatedFile {
+  readonly path: string
+  readonly number: number
+}
+
 /** The rotated files of a log, oldest first, without the one that is written. */
-export async function rotatedFiles(path: string): Promise<{ path: string; number: number }[]> {
-  const names = await namesIn(dirname(path))
+export async function rotatedFiles(path: string): Promise<RotatedFile[]> {
+  return rotatedAmong(path, await namesIn(dirname(path)))
+}
+
+function rotatedAmong(path: string, names: readonly string[]): RotatedFile[] {
   return names
     .flatMap((name) => {
       const number = rotatedNumber(path, name)
@@ -32,8 +41,9 @@ export async function rotatedFiles(path: string): Promise<{ path: string; number
 
 /** All files of a log, oldest first; the last is the one that is written. */
 export async function auditFiles(path: string): Promise<string[]> {
-  const rotated = await rotatedFiles(path)
+  // One look: between two, the file that is written may become a rotated one.
   const names = await namesIn(dirname(path))
+  const rotated = rotatedAmong(path, names)
   const current = names.includes(basename(path)) ? [path] : []
   return [...rotated.map((file) => file.path), ...current]
 }
@@ -42,7 +52,7 @@ export async function namesIn(folder: string): Promise<string[]> {
   try {
     return await readdir(folder)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return []
+    if (isMissingFile(error)) return []
     throw error
   }
 }

@@ -2,6 +2,7 @@ import { open, readFile, rename } from "node:fs/promises"
 import { dirname } from "node:path"
 import { z } from "zod"
 import { GloveboxError } from "../../core/glovebox-error.ts"
+import { isMissingFile } from "../../internal/is-missing-file.ts"
 import { syncFolder } from "./sync-folder.ts"
 import { type Signer, headText } from "./signature.ts"
 
@@ -32,7 +33,7 @@ export async function readHead(path: string): Promise<AuditHead | undefined> {
   try {
     text = await readFile(headPath(path), "utf8")
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined
+    if (isMissingFile(error)) return undefined
     throw error
   }
   try {

@@ -1,4 +1,5 @@
 import { type FileHandle, open } from "node:fs/promises"
+import { isMissingFile } from "../../internal/is-missing-file.ts"
 import { rotatedFiles } from "./audit-files.ts"
 
 export interface OpenFile {
@@ -47,7 +48,7 @@ async function openIfThere(path: string): Promise<FileHandle | undefined> {
   try {
     return await open(path, "r")
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined
+    if (isMissingFile(error)) return undefined
     throw error
   }
 }
