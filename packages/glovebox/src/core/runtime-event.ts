@@ -18,7 +18,12 @@ interface Delivered extends Sent {
 /** What happens in a runtime, for logs, audit and tests: `runtime.on("handler-failed", ...)`. */
 export type RuntimeEvent =
   | ({ readonly type: "message-sent"; readonly recipient: AgentId } & Sent)
-  | ({ readonly type: "message-published"; readonly topicId: TopicId; readonly recipients: number } & Sent)
+  /** How many agents get it is unknown where a host passes it on. */
+  | ({
+      readonly type: "message-published"
+      readonly topicId: TopicId
+      readonly recipients: number | undefined
+    } & Sent)
   | ({ readonly type: "message-delivered" } & Delivered)
   | ({ readonly type: "message-handled"; readonly reply: Reply; readonly durationMs: number } & Delivered)
   /** An intervention dropped it, on its way to an agent or back. */

@@ -17,14 +17,7 @@ import { GloveboxError } from "./glovebox-error.ts"
 import { InterventionChain } from "./intervention-chain.ts"
 import type { JsonObject } from "./json.ts"
 import { warningLogger } from "./logger.ts"
-import {
-  type AnyMessageType,
-  type Message,
-  type MessageType,
-  checkMessage,
-  checkMessageType,
-  messageTypeOf,
-} from "./message.ts"
+import type { AnyMessageType, Message } from "./message.ts"
 import type { RuntimeEvent } from "./runtime-event.ts"
 import { SerializationRegistry } from "./serialization.ts"
 import { AgentDirectory } from "./single-threaded/agent-directory.ts"
@@ -32,6 +25,7 @@ import { loadAgent, loadAgents, saveAgent, saveAgents } from "./single-threaded/
 import { DeliveryLog } from "./single-threaded/delivery-log.ts"
 import type { Delivery } from "./single-threaded/delivery.ts"
 import { Dispatcher, currentDelivery } from "./single-threaded/dispatcher.ts"
+import { embeddingOf } from "./single-threaded/embedding.ts"
 import { Lifecycle, type StopOptions } from "./single-threaded/lifecycle.ts"
 import { ObservedPromise } from "./single-threaded/observed-promise.ts"
 import { DEFAULT_MAILBOX, resolveMailbox } from "./single-threaded/registration.ts"
@@ -42,10 +36,11 @@ import {
   checkTimeout,
 } from "./single-threaded/runtime-options.ts"
 import { RuntimeTask } from "./single-threaded/runtime-task.ts"
+import { checkPublish, checkSend, expecting } from "./single-threaded/send-checks.ts"
 import { type Subscription, type UnboundSubscription, bindSubscription } from "./subscription.ts"
 import { SubscriptionTable } from "./subscription-table.ts"
 import { RuntimeTracing } from "./telemetry/runtime-tracing.ts"
-import { type TopicId, checkTopicId } from "./topic-id.ts"
+import type { TopicId } from "./topic-id.ts"
 
 /** Runs agents in this process: one mailbox each, messages in order, every send settled. */
 export class SingleThreadedAgentRuntime implements AgentRuntime, AsyncDisposable {
@@ -65,15 +60,22 @@ export class SingleThreadedAgentRuntime implements AgentRuntime, AsyncDisposable
     if (options.access) rememberAccess()
     this.#sendTimeoutMs = options.sendTimeoutMs
     const log = new DeliveryLog(options.logger ?? warningLogger)
+    const interventions = new InterventionChain(options.interventions ?? [])
+    const tracing = new RuntimeTracing(options.tracerProvider)
+    const embedding = embeddingOf(options)
     this.#log = log
     this.#directory = new AgentDirectory({
-      runtime: this,
+      runtime: embedding?.runtime ?? this,
       mailbox: resolveMailbox(options.mailbox, DEFAULT_MAILBOX),
       access: options.access,
       addMessageType: (type) => this.addMessageType(type),
       onCreated: (agentId) => log.events.emit({ type: "agent-created", agentId }),
-      onRemoved: (mailbox, error) => this.#dispatcher.refuseAll(mailbox, error),
+      onRemoved: (mailbox, error) => {
+        embedding?.onGone(mailbox.id)
+        this.#dispatcher.refuseAll(mailbox, error)
+      },
       onCreationFailed: (mailbox, error) => {
+        embedding?.onGone(mailbox.id)
         log.events.emit({ type: "agent-creation-failed", agentId: mailbox.id, error })
         this.#dispatcher.refuseAll(mailbox, error)
       },
@@ -81,15 +83,25 @@ export class SingleThreadedAgentRuntime implements AgentRuntime, AsyncDisposable
     this.#dispatcher = new Dispatcher({
       directory: this.#directory,
       subscriptions: this.#subscriptions,
-      interventions: new InterventionChain(options.interventions ?? []),
-      tracing: new RuntimeTracing(options.tracerProvider),
+      interventions,
+      tracing,
       log,
+      mayBegin: embedding?.mayBegin,
       onDone: () => this.#lifecycle.afterMessage(),
       onUnhandledException: (error) => {
         if (options.ignoreUnhandledExceptions === false) this.#lifecycle.fail(error)
       },
     })
     this.#lifecycle = new Lifecycle(this.#dispatcher, log.events)
+    embedding?.onMade({
+      directory: this.#directory,
+      dispatcher: this.#dispatcher,
+      lifecycle: this.#lifecycle,
+      subscriptions: this.#subscriptions,
+      interventions,
+      tracing,
+      log,
+    })
   }
 
   /** Listens to what happens; dispose the result to stop listening. */
@@ -131,10 +143,7 @@ export class SingleThreadedAgentRuntime implements AgentRuntime, AsyncDisposable
     options: PublishOptions = {},
   ): Promise<void> {
     this.#lifecycle.checkOpen()
-    checkMessage(message)
-    checkTopicId(topic)
-    checkOrigin(options)
-    options.signal?.throwIfAborted()
+    checkPublish(message, topic, options)
     await this.#dispatcher.publish(message, topic, options)
   }
 
@@ -288,7 +297,8 @@ export class SingleThreadedAgentRuntime implements AgentRuntime, AsyncDisposable
     resolve: (reply: Reply) => void,
     reject: (error: unknown) => void,
   ): Delivery {
-    this.#checkSend(message, options)
+    this.#lifecycle.checkOpen()
+    checkSend(message, options)
     const { expect } = options
     const timeoutMs = options.timeoutMs ?? this.#sendTimeoutMs
     return this.#dispatcher.send(
@@ -296,20 +306,6 @@ export class SingleThreadedAgentRuntime implements AgentRuntime, AsyncDisposable
       recipient,
       timeoutMs === options.timeoutMs ? options : { ...options, timeoutMs },
       { resolve: expect ? expecting(expect, recipient, resolve, reject) : resolve, reject },
-    )
-  }
-
-  #checkSend(message: Message, options: SendOptions & Partial<ExpectReply<object>>): void {
-    this.#lifecycle.checkOpen()
-    checkMessage(message)
-    checkOrigin(options)
-    checkTimeout("timeoutMs", options.timeoutMs)
-    if (options.expect !== undefined) checkMessageType(options.expect)
-    options.signal?.throwIfAborted()
-    if (!isSavingState()) return
-    throw new GloveboxError(
-      "RUNTIME_STATE",
-      "An agent cannot send while its state is saved or loaded, because no message is delivered meanwhile.",
     )
   }
 
@@ -355,30 +351,4 @@ export class SingleThreadedAgentRuntime implements AgentRuntime, AsyncDisposable
       throw error
     }
   }
-}
-
-function checkOrigin({ messageId, sender, signal }: PublishOptions): void {
-  if (sender !== undefined) checkAgentId(sender)
-  checkSignal(signal)
-  if (messageId === undefined || (typeof messageId === "string" && messageId !== "")) return
-  throw new GloveboxError("OPTION_INVALID", `messageId is ${describe(messageId)}. Pass a non-empty string.`)
-}
-
-/** Lets only replies of the expected type through. */
-function expecting(
-  expected: MessageType,
-  recipient: AgentId,
-  resolve: (reply: Reply) => void,
-  reject: (error: unknown) => void,
-): (reply: Reply) => void {
-  return (reply) =>
-    expected.is(reply) ? resolve(reply) : reject(unexpectedReply(recipient, expected, reply))
-}
-
-function unexpectedReply(recipient: AgentId, expected: AnyMessageType, reply: Reply): GloveboxError {
-  const got = messageTypeOf(reply)?.typeName ?? "nothing"
-  return new GloveboxError(
-    "REPLY_INVALID",
-    `Agent ${formatAgentId(recipient)} answered ${got} where ${expected.typeName} was expected.`,
-  )
 }

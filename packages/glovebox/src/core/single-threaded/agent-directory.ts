@@ -81,10 +81,7 @@ export class AgentDirectory {
 
   /** The agents that exist. */
   agents(): Mailbox[] {
-    const all = [...this.#registrations.values()].flatMap((registration) => [
-      ...registration.mailboxes.values(),
-    ])
-    return all.filter((mailbox) => mailbox.agent !== undefined)
+    return this.mailboxes().filter((mailbox) => mailbox.agent !== undefined)
   }
 
   /** The agent of a mailbox; built once, however many ask at the same time. */
@@ -113,6 +110,23 @@ export class AgentDirectory {
     if (registration.mailboxes.get(id.key) !== mailbox) return
     registration.mailboxes.delete(id.key)
     if (!registration.factory && registration.mailboxes.size === 0) this.#registrations.delete(id.type)
+  }
+
+  /** The mailbox of an agent, if there is one. */
+  find({ key, type }: AgentId): Mailbox | undefined {
+    return this.#registrations.get(type)?.mailboxes.get(key)
+  }
+
+  /** All mailboxes, also those whose agents are not built yet. */
+  mailboxes(): Mailbox[] {
+    return [...this.#registrations.values()].flatMap(({ mailboxes }) => [...mailboxes.values()])
+  }
+
+  /** Takes an agent out whatever it is doing; one that is being built is closed when it is there. */
+  async evict(mailbox: Mailbox): Promise<void> {
+    const { creating } = mailbox
+    await this.remove(mailbox)
+    if (creating) await (await creating.catch(() => undefined))?.close()
   }
 
   /** Takes back an agent that was built in vain; messages that came meanwhile will build it again. */

@@ -7,6 +7,9 @@ import { TypedEmitter } from "../../internal/typed-emitter.ts"
 import type { Delivery } from "./delivery.ts"
 import type { Publication } from "./publication.ts"
 
+/** A message on its way, as far as logs tell of it. */
+type Addressed = Pick<Delivery, "message" | "messageId" | "sender" | "agentId" | "topicId">
+
 /** Tells listeners and the log what becomes of messages; builds nothing when nobody listens. */
 export class DeliveryLog {
   readonly events: TypedEmitter<RuntimeEvent>
@@ -52,13 +55,13 @@ export class DeliveryLog {
     this.events.emit({ type: "message-cancelled", ...about(delivery), reason, started })
   }
 
-  dropped(delivery: Delivery, kind: "send" | "response", reason: string | undefined): void {
+  dropped(delivery: Addressed, kind: "send" | "response", reason: string | undefined): void {
     this.#logger.warn("An intervention dropped a message", { ...fields(delivery), kind, reason })
     if (!this.events.has("message-dropped")) return
     this.events.emit({ type: "message-dropped", ...about(delivery), kind, reason })
   }
 
-  droppedPublication(publication: Publication, reason: string | undefined): void {
+  droppedPublication(publication: Omit<Addressed, "agentId">, reason: string | undefined): void {
     const { message, messageId, sender, topicId } = publication
     this.#logger.warn("An intervention dropped a publication", { messageId, topicId, reason })
     if (!this.events.has("message-dropped")) return
@@ -91,6 +94,11 @@ export class DeliveryLog {
     this.events.emit({ type: "handler-failed", ...about(delivery), error, durationMs: elapsed(delivery) })
   }
 
+  /** Something came from another process, or was to go there, that cannot be a message. */
+  unreadable(messageId: string, error: unknown): void {
+    this.#logger.error("A message could not be read or written", { messageId, error })
+  }
+
   undeliverable(
     about: Pick<Delivery, "message" | "messageId" | "sender" | "topicId"> & {
       readonly agentId?: Delivery["agentId"]
@@ -114,7 +122,7 @@ export class DeliveryLog {
   }
 }
 
-function about(delivery: Delivery): {
+function about(delivery: Addressed): {
   messageId: string
   message: Delivery["message"]
   sender: Delivery["sender"]
@@ -126,7 +134,7 @@ function about(delivery: Delivery): {
 }
 
 // Messages stay out of the log: they hold what users say.
-function fields(delivery: Delivery): Record<string, unknown> {
+function fields(delivery: Addressed): Record<string, unknown> {
   return {
     messageId: delivery.messageId,
     messageType: messageTypeOf(delivery.message)?.typeName,

@@ -18,6 +18,14 @@ export interface Caller {
   reject(error: unknown): void
 }
 
+/** What is known of a message that came from another process. */
+export interface Arrival {
+  /** The sends that wait for it, told to whoever it makes its handler send to. */
+  readonly chain: string
+  /** Reads the message again once its agent exists, which knows more types than the runtime did. */
+  readonly reread: (() => Message) | undefined
+}
+
 const NO_WAITERS: ReadonlySet<Delivery> = new Set()
 
 /**
@@ -30,7 +38,9 @@ export class Delivery implements HandlerScope {
   readonly sender: AgentId | undefined
   readonly publication: Publication | undefined
   /** By what its sender is bound: what is done on behalf of somebody is bound by that too. */
-  readonly senderAccess = inheritedAccess()
+  senderAccess = inheritedAccess()
+  /** It came from another process, where its sender is. */
+  arrival: Arrival | undefined
   phase: "gated" | "queued" | "running" | "answering" | "done" = "queued"
   /** Work of the runtime that takes the place of the message. */
   task: ((agent: Agent) => unknown) | undefined

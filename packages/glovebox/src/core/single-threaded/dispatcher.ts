@@ -16,6 +16,7 @@ import { droppedError, mailboxFullError, timeoutError } from "./delivery-errors.
 import type { DeliveryLog } from "./delivery-log.ts"
 import { HandlerRunner } from "./handler-runner.ts"
 import type { Mailbox } from "./mailbox.ts"
+import type { OutgoingWork } from "./outgoing-work.ts"
 import { PendingWork } from "./pending-work.ts"
 import { Publication } from "./publication.ts"
 import { Scheduler } from "./scheduler.ts"
@@ -27,17 +28,21 @@ export interface DispatcherOptions {
   readonly interventions: InterventionChain
   readonly tracing: RuntimeTracing
   readonly log: DeliveryLog
+  readonly mayBegin: (() => boolean) | undefined
   readonly onUnhandledException: (error: unknown) => void
   /** Called after each delivery has ended. */
   readonly onDone: () => void
 }
 
+export type PendingItem = Delivery | Publication | OutgoingWork
+
 const ACCEPTED = Promise.resolve()
+const NO_OPTIONS: SendOptions = {}
 
 /** Takes messages from senders, through interventions, into the mailboxes of agents. */
 export class Dispatcher {
   readonly scheduler = new Scheduler((mailbox) => this.#runner.visit(mailbox))
-  readonly pending = new PendingWork<Delivery | Publication>()
+  readonly pending = new PendingWork<PendingItem>()
   readonly #options: DispatcherOptions
   readonly #runner: HandlerRunner
 
@@ -62,10 +67,34 @@ export class Dispatcher {
     return delivery
   }
 
-  /** The current handler begins to wait for a send; if that closes a circle, what can go first is let through. */
-  waitedFor(delivery: Delivery): void {
-    const waiter = currentDelivery()
-    if (!waiter || waiter === delivery || delivery.isAnswered) return
+  /** Puts a message from another process into an agent's mailbox: it was looked at where it was sent. */
+  receive(arrival: Delivery): void {
+    this.#post(arrival, NO_OPTIONS)
+  }
+
+  /** Puts a message that was published in another process into the mailboxes of the agents it is for. */
+  receiveAll(
+    publication: Publication,
+    agentTypes: readonly string[],
+    adapt: (delivery: Delivery) => void,
+  ): void {
+    const unreachable: unknown[] = []
+    for (const type of agentTypes) {
+      this.#postTo({ type, key: publication.topicId.source }, publication, unreachable, adapt)
+    }
+    if (publication.deliveries.length === 0) publication.end()
+    for (const error of unreachable) this.#options.onUnhandledException(error)
+  }
+
+  /** Something that was waited for elsewhere has ended. */
+  finish(work: OutgoingWork): void {
+    this.pending.delete(work)
+    this.#options.onDone()
+  }
+
+  /** A handler begins to wait for a send; if that closes a circle, what can go first is let through. */
+  waitedFor(delivery: Delivery, waiter: Delivery | undefined = currentDelivery()): void {
+    if (!waiter || waiter === delivery || waiter.phase === "done" || delivery.isAnswered) return
     delivery.addWaiter(waiter)
     for (const queued of queuedInCircle(waiter, delivery)) this.#letThrough(queued)
   }
@@ -107,9 +136,15 @@ export class Dispatcher {
   cancelAll(reason: unknown): void {
     // Newest first: ending an older one would make room for it, and tell its publisher that all is well.
     for (const item of this.pending.list().toReversed()) {
-      if (item instanceof Delivery) this.#cancel(item, reason)
-      else this.#cancelPublication(item, reason)
+      this.cancel(item, reason)
     }
+  }
+
+  /** Ends one thing that is under way, and tells its running handlers. */
+  cancel(item: PendingItem, reason: unknown): void {
+    if (item instanceof Delivery) this.#cancel(item, reason)
+    else if (item instanceof Publication) this.#cancelPublication(item, reason)
+    else item.cancel(reason)
   }
 
   /** Ends everything that waits for an agent which cannot be built. */
@@ -118,7 +153,7 @@ export class Dispatcher {
   }
 
   /** Gives up on what has not ended in time. */
-  abandon(item: Delivery | Publication): void {
+  abandon(item: PendingItem): void {
     if (item instanceof Delivery) this.#runner.abandon(item)
     else this.pending.delete(item)
   }
@@ -128,24 +163,26 @@ export class Dispatcher {
     const { mailbox, task } = delivery
     const mustFit = !task && mailbox.registration.mailbox.whenFull === "reject"
     // A request in a circle goes first, so it needs no room.
-    if (mustFit && mailbox.isFull && !this.#isInCircle(mailbox)) {
+    if (mustFit && mailbox.isFull && !this.#isInCircle(delivery)) {
       throw mailboxFullError(mailbox, false)
     }
-    const isGated = interventions.seesSends && !task
+    const isOurs = !task && !delivery.arrival
+    const isGated = interventions.seesSends && isOurs
     if (isGated) delivery.phase = "gated"
-    if (!task && tracing.enabled) this.#trace(delivery, delivery.agentId, "send")
+    if (isOurs && tracing.enabled) this.#trace(delivery, delivery.agentId, "send")
     this.pending.add(delivery)
     mailbox.add(delivery)
     if (options.signal || options.timeoutMs !== undefined) this.#watch(delivery, options)
     // Listeners may end it, so they hear of it only now, when it is in its place.
-    if (!task) log.sent(delivery)
+    if (isOurs) log.sent(delivery)
     if (!isGated) this.scheduler.schedule(mailbox)
     else if (delivery.phase === "gated") void this.#interceptSend(delivery)
   }
 
-  #isInCircle(mailbox: Mailbox): boolean {
-    const current = currentDelivery()
-    return current !== undefined && waitsFor(mailbox, current)
+  #isInCircle({ arrival, mailbox, waiters }: Delivery): boolean {
+    const current = arrival ? undefined : currentDelivery()
+    if (current) return waitsFor(mailbox, current)
+    return [...waiters].some((waiter) => waitsFor(mailbox, waiter))
   }
 
   #letThrough(delivery: Delivery): void {
@@ -160,7 +197,12 @@ export class Dispatcher {
     this.scheduler.schedule(mailbox)
   }
 
-  #postTo(recipient: AgentId, publication: Publication, unreachable: unknown[]): void {
+  #postTo(
+    recipient: AgentId,
+    publication: Publication,
+    unreachable: unknown[],
+    adapt?: (delivery: Delivery) => void,
+  ): void {
     if (sameAgentId(recipient, publication.sender)) return
     let mailbox: Mailbox
     try {
@@ -177,6 +219,7 @@ export class Dispatcher {
     }
     const delivery = new Delivery(mailbox, publication.message, publication.sender, undefined, publication)
     delivery.trace = publication.trace
+    adapt?.(delivery)
     if (mailbox.isFull && !this.#waitForRoom(delivery, publication)) return
     if (publication.isGated) delivery.phase = "gated"
     publication.add(delivery)
@@ -188,7 +231,7 @@ export class Dispatcher {
   /** False when the mailbox is full and the publisher must not wait for it. */
   #waitForRoom(delivery: Delivery, publication: Publication): boolean {
     const { mailbox } = delivery
-    const waiter = currentDelivery()
+    const waiter = delivery.arrival ? undefined : currentDelivery()
     const isFutile = waiter !== undefined && waitsFor(mailbox, waiter)
     if (mailbox.registration.mailbox.whenFull === "reject" || isFutile) {
       const error = mailboxFullError(mailbox, isFutile)

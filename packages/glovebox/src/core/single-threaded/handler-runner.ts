@@ -21,6 +21,8 @@ export interface HandlerRunnerOptions {
   readonly interventions: InterventionChain
   readonly tracing: RuntimeTracing
   readonly log: DeliveryLog
+  /** Asked before a handler begins; undefined where it always may. */
+  readonly mayBegin: (() => boolean) | undefined
   readonly schedule: (mailbox: Mailbox) => void
   /** Called once for each delivery, whatever became of it. */
   readonly onDone: (delivery: Delivery) => void
@@ -40,6 +42,7 @@ export class HandlerRunner {
   visit(mailbox: Mailbox): void {
     // What it was scheduled for may have been withdrawn meanwhile.
     if (mailbox.isForgotten || !mailbox.hasWork) return
+    if (this.#options.mayBegin?.() === false) return
     if (!mailbox.agent) {
       void this.#build(mailbox)
       return
@@ -98,9 +101,10 @@ export class HandlerRunner {
   #run(delivery: Delivery, agent: Agent): void {
     const { log } = this.#options
     if (log.isTimed) delivery.startedAt = performance.now()
-    log.delivered(delivery)
     let outcome: unknown
     try {
+      if (delivery.arrival?.reread) delivery.message = delivery.arrival.reread()
+      log.delivered(delivery)
       outcome = delivery.trace
         ? this.#runTraced(delivery, agent)
         : runInHandlerScope(delivery, invoke, agent, delivery)

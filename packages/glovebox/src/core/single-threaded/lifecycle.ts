@@ -6,8 +6,7 @@ import { type StateScope, runInStateScope } from "../ambient-scope.ts"
 import { GloveboxError } from "../glovebox-error.ts"
 import type { RuntimeEvent } from "../runtime-event.ts"
 import type { Delivery } from "./delivery.ts"
-import { type Dispatcher, currentDelivery } from "./dispatcher.ts"
-import type { Publication } from "./publication.ts"
+import { type Dispatcher, type PendingItem, currentDelivery } from "./dispatcher.ts"
 import { checkGrace, checkSignal } from "./runtime-options.ts"
 
 export interface StopOptions extends CallOptions {
@@ -15,7 +14,6 @@ export interface StopOptions extends CallOptions {
   readonly graceMs?: number | undefined
 }
 
-type PendingItem = Delivery | Publication
 type Phase = "ready" | "running" | "stopping" | "stopped" | "closed"
 
 const DEFAULT_GRACE_MS = 2_000
@@ -62,10 +60,14 @@ export class Lifecycle {
     return abortable(abortable(promise, this.#closed.signal), signal)
   }
 
-  start(): void {
+  checkStartable(): void {
     if (this.#closing) throw this.#stoppedError("closed")
     if (this.#phase === "running") throw stateError("The runtime is running already. Start it once.")
     if (this.#phase === "stopping") throw stateError("The runtime is stopping. Await stop() first.")
+  }
+
+  start(): void {
+    this.checkStartable()
     this.#failure = undefined
     // What a stop inside a handler left running: given up like the rest.
     if (this.#phase === "stopped")
@@ -107,8 +109,11 @@ export class Lifecycle {
     this.#throwFailure()
   }
 
-  async stopWhenIdle(options: StopOptions): Promise<void> {
-    await this.whenIdle(options).catch((error: unknown) => this.#rethrowUnlessFailure(error))
+  /** `whenIdleElsewhere` where the agents of this runtime are only a part of all. */
+  async stopWhenIdle(options: StopOptions, whenIdleElsewhere?: () => Promise<void>): Promise<void> {
+    await this.whenIdle(options)
+      .then(whenIdleElsewhere)
+      .catch((error: unknown) => this.#rethrowUnlessFailure(error))
     await this.stop(options)
   }
 

@@ -1,9 +1,8 @@
-/** The types of Google's that the wire uses. */
+/** The type of Google's that the wire uses. */
 export const GOOGLE_SCHEMA = `
 syntax = "proto3";
 package google.protobuf;
 message Any { string type_url = 1; bytes value = 2; }
-message Timestamp { int64 seconds = 1; int32 nanos = 2; }
 `
 
 export const CLOUD_EVENT_SCHEMA = `
@@ -29,7 +28,8 @@ message CloudEventAttributeValue {
     bytes ce_bytes = 4;
     string ce_uri = 5;
     string ce_uri_ref = 6;
-    google.protobuf.Timestamp ce_timestamp = 7;
+    // A google.protobuf.Timestamp, passed on as it came: nothing here looks at times, and their numbers are 64 bits wide.
+    bytes ce_timestamp = 7;
   }
 }
 `
@@ -87,6 +87,9 @@ message Message {
   // The agent types that an event is for at this worker.
   repeated string targets = 103;
   repeated Message batch = 104;
+  // A piece of a large message's bytes; the last piece has no more. Beats go between the pieces.
+  bytes part = 105;
+  bool more = 106;
 }
 // Keeps a connection alive, and tells how far the other side was heard. Never numbered.
 message Beat { double received = 1; double ping = 2; double pong = 3; }

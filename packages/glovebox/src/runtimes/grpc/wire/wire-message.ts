@@ -1,4 +1,7 @@
-/** The shapes of `schema.ts`, with the wire's own names; what is read may have null where a field was not sent. */
+/**
+ * The shapes of `schema.ts`, with the wire's own names. What was read has null, "" or 0 where a field was not sent;
+ * these defaults are inherited, so a spread copy lacks them.
+ */
 export interface WireAgentId {
   readonly type: string
   readonly key: string
@@ -38,6 +41,8 @@ export interface CloudEventAttribute {
   readonly ce_bytes?: Uint8Array | undefined
   readonly ce_uri?: string | undefined
   readonly ce_uri_ref?: string | undefined
+  /** A Timestamp's bytes, as they came. */
+  readonly ce_timestamp?: Uint8Array | undefined
 }
 
 export interface CloudEvent {
@@ -90,6 +95,8 @@ export interface WireMessage {
   readonly seq?: number | undefined
   readonly targets?: readonly string[] | undefined
   readonly batch?: readonly WireMessage[] | undefined
+  readonly part?: Uint8Array | undefined
+  readonly more?: boolean | undefined
 }
 
 export interface WireSubscription {
@@ -106,4 +113,38 @@ export interface ControlMessage {
   readonly destination: string
   readonly respond_to?: string | undefined
   readonly rpcMessage?: WireAny | null | undefined
+}
+
+export interface RegisterAgentTypeRequest {
+  readonly type: string
+  readonly keys?: readonly string[] | undefined
+}
+
+export interface AddSubscriptionRequest {
+  readonly subscription?: WireSubscription | null | undefined
+}
+
+export interface RemoveSubscriptionRequest {
+  readonly id: string
+}
+
+export interface GetSubscriptionsResponse {
+  readonly subscriptions: readonly WireSubscription[]
+}
+
+/** What has no fields. */
+export type EmptyMessage = Readonly<Record<string, never>>
+
+/** What a `ControlMessage` may hold, by the name in its type URL. */
+export interface ControlContents {
+  readonly SaveStateRequest: { readonly agentId?: WireAgentId | null | undefined }
+  readonly SaveStateResponse: { readonly state: string; readonly error?: string | null | undefined }
+  readonly LoadStateRequest: { readonly agentId?: WireAgentId | null | undefined; readonly state: string }
+  readonly LoadStateResponse: { readonly error?: string | null | undefined }
+  readonly ControlCall: { readonly json: string }
+  readonly ControlAnswer: {
+    readonly json: string
+    readonly error?: string | null | undefined
+    readonly code?: string | undefined
+  }
 }

@@ -1,0 +1,8 @@
+export { GrpcWorkerAgentRuntimeHost } from "./grpc-worker-agent-runtime-host.ts"
+export type { HostMetrics } from "./host/host-metrics.ts"
+export type { GrpcWorkerAgentRuntimeHostOptions } from "./host/host-options.ts"
+export type { HostStatus, HostWorkerStatus } from "./host/host-status.ts"
+export { GrpcWorkerAgentRuntime } from "./grpc-worker-agent-runtime.ts"
+export type { GrpcWorkerAgentRuntimeOptions } from "./worker/worker-options.ts"
+export type { WorkerStatus } from "./worker/worker.ts"
+export type { Authenticate, GrantScopes, HostTls, TokenGrant, WorkerTls } from "./security/index.ts"
