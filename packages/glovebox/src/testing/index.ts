@@ -11,4 +11,6 @@ export type {
   SeenRequest,
   StageClientOptions,
 } from "./model-client-subject.ts"
+export { runtimeConformance } from "./runtime-conformance.ts"
+export type { RuntimePlace, RuntimeSubject, TestedRuntime, TestedRuntimeOptions } from "./runtime-subject.ts"
 export type { TestRunner } from "./test-runner.ts"

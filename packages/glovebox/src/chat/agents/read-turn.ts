@@ -38,11 +38,14 @@ export async function* readTurn(
   }
 }
 
-/** The same for whoever has a function for what is told: a generator in between costs as much as a short turn. */
+/**
+ * The same for whoever has a function for what is told: a generator in between costs as much as a short turn. The last
+ * that is told is the answer.
+ */
 export async function hearTurn(
   name: string,
   stream: TurnStream,
-  tell: (item: ChatItem) => Promise<void>,
+  tell: (item: ChatItem, isAnswer: boolean) => Promise<void>,
 ): Promise<ReadTurn> {
   checkStream(name, stream)
   const items: ChatItem[] = []
@@ -52,7 +55,7 @@ export async function hearTurn(
       const next = await stream.next()
       isDone = next.done === true
       const { told, turn } = readNext(name, next, items)
-      for (const item of told) await tell(item)
+      for (const item of told) await tell(item, item === turn?.response.chatMessage)
       if (turn) return turn
     }
   } finally {

@@ -10,6 +10,7 @@ import {
 import { atMost } from "../../internal/at-most.ts"
 import { errorMessage } from "../../internal/error-message.ts"
 import { type ChatMessage, MessageFactory, isChatMessage } from "../messages/index.ts"
+import { WireItems } from "../messages/wire-items.ts"
 import { type RunOptions, type RunStream, type Task, type TaskResult, readTask } from "../task/index.ts"
 import { ChatAgentContainer } from "./chat-agent-container.ts"
 import { ChatThread } from "./chat-thread.ts"
@@ -31,6 +32,8 @@ import { TurnGate } from "./turn-gate.ts"
 
 // Turns that nobody paused in their middle have their own time to end.
 const MOMENT_MS = 100
+// The longest time of a send.
+const NO_DEADLINE_MS = 2 ** 31 - 1
 
 /** The base of teams: participants as agents of a runtime, a manager who gives them the word, and a stream of it all. */
 export abstract class BaseGroupChat implements Team, Component {
@@ -40,6 +43,7 @@ export abstract class BaseGroupChat implements Team, Component {
   protected readonly options: ReadTeamOptions
   readonly #policy: SpeakerPolicy
   readonly #factory: MessageFactory
+  readonly #wire: WireItems
   readonly #thread: ChatThread
   readonly #gate = new TurnGate()
   readonly #suspension = new Suspension()
@@ -59,21 +63,26 @@ export abstract class BaseGroupChat implements Team, Component {
     this.options = options
     this.#policy = policy
     this.#factory = new MessageFactory(options.customMessageTypes)
+    const wire = new WireItems(options.customMessageTypes)
+    this.#wire = wire
     this.#thread = new ChatThread(participants.map(({ name }) => name))
     const key = randomUUID()
     const idOf = (role: string): AgentId => agentId(`${role}_${key}`, key)
     const output = idOf("output")
+    // A run ends when its reader, its condition or its turns' own deadline say so, not when a runtime's usual time is up.
+    const timeoutMs = options.runtime && NO_DEADLINE_MS
+    const way = { output, wire, timeoutMs }
     const members = participants.map((participant): Member => ({
       name: participant.name,
       description: participant.description,
       id: idOf(`participant.${participant.name}`),
-      container: new ChatAgentContainer(participant, output),
+      container: new ChatAgentContainer(participant, way),
     }))
     this.#managerId = idOf("manager")
     this.#manager = new GroupChatManager({
       team: this.name,
       members,
-      output,
+      ...way,
       policy,
       thread: this.#thread,
       gate: this.#gate,
@@ -85,7 +94,7 @@ export abstract class BaseGroupChat implements Team, Component {
     })
     this.#host = new TeamHost(options.runtime, [
       ...members.map(({ id, container }) => [id, container] as const),
-      [output, new OutputAgent((item) => this.#run?.take(item))],
+      [output, new OutputAgent(wire, (item) => this.#run?.take(item))],
       [this.#managerId, this.#manager],
     ])
   }
@@ -135,13 +144,20 @@ export abstract class BaseGroupChat implements Team, Component {
     outputTaskMessages: boolean,
   ): Promise<RunEnd> {
     const runtime = await this.#host.enter()
+    const lost = new AbortController()
+    this.#manager.runSignals = [signal, lost.signal]
     try {
-      const start = GroupChatStart({ messages, outputTaskMessages })
+      const start = GroupChatStart({ messages: this.#wire.leave(messages), outputTaskMessages })
       const { stopReason, stopKind, untold, pending } = await runtime.send(start, this.#managerId, {
         signal,
         expect: GroupChatTermination,
+        timeoutMs: this.options.runtime && NO_DEADLINE_MS,
       })
       return { stopReason, stopKind, usage: untold, ...(pending.length > 0 && { pending }) }
+    } catch (error) {
+      // The way to the manager may be lost, and the manager not know of it.
+      lost.abort(error)
+      throw error
     } finally {
       await this.#manager.whenOver()
     }

@@ -4,6 +4,7 @@ import type { ChatAgent } from "../agents/chat-agent.ts"
 import { CutTurn } from "../agents/cut-turn.ts"
 import { hearTurn } from "../agents/read-turn.ts"
 import { type ChatItem, isChatMessage } from "../messages/index.ts"
+import type { WireItems } from "../messages/wire-items.ts"
 import { NO_USAGE, drain, hiddenUsage, pendingOf } from "../task/index.ts"
 import {
   GroupChatAgentResponse,
@@ -15,17 +16,24 @@ import { type Participant, isChatAgent } from "./participant.ts"
 import type { Team } from "./team.ts"
 import { ToldTurn } from "./told-turn.ts"
 
+/** How what happens in a team goes to whoever reads its stream. */
+export interface MemberWay {
+  readonly output: AgentId
+  readonly wire: WireItems
+  readonly timeoutMs: number | undefined
+}
+
 /** A participant as an agent of the runtime: asked to speak, it tells what happens and answers with its turn. */
 export class ChatAgentContainer extends RoutedAgent {
-  readonly #output: AgentId
+  readonly #way: MemberWay
   readonly #cutTurn = new CutTurn()
   readonly #name: string
   /** What ends the turn that is asked for; whoever asks from afar has the message's own, which is dear to make. */
   turnSignal: AbortSignal | undefined
 
-  constructor(participant: Participant, output: AgentId) {
+  constructor(participant: Participant, way: MemberWay) {
     super(participant.description)
-    this.#output = output
+    this.#way = way
     const { name } = participant
     this.#name = name
     this.on(GroupChatRequestPublish, async (request, context) => {
@@ -57,7 +65,7 @@ export class ChatAgentContainer extends RoutedAgent {
     { messages, isRetry, told }: GroupChatRequestPublish,
     signal: AbortSignal,
   ): Promise<Message> {
-    const stream = agent.onMessagesStream(messages, { signal, isRetry })
+    const stream = agent.onMessagesStream(this.#way.wire.messages(messages), { signal, isRetry })
     const turn = new ToldTurn(told, (item) => this.#tell(item, signal))
     try {
       const { response } = await hearTurn(agent.name, stream, (item) => turn.take(item))
@@ -71,9 +79,10 @@ export class ChatAgentContainer extends RoutedAgent {
 
   async #teamTurn(
     team: Team,
-    { messages: news, told }: GroupChatRequestPublish,
+    { messages: given, told }: GroupChatRequestPublish,
     signal: AbortSignal,
   ): Promise<Message> {
+    const news = this.#way.wire.messages(given)
     const options = { signal, outputTaskMessages: false }
     // A team that waits knows the messages that it was given before.
     const stream = team.runStream(news.length === 0 ? undefined : news, options)
@@ -92,6 +101,8 @@ export class ChatAgentContainer extends RoutedAgent {
   /** Waits until the reader has it, so that the turn is not ahead of who watches it. */
   async #tell(message: ChatItem, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted()
-    await this.send(GroupChatMessage({ message }), this.#output)
+    const { output, wire, timeoutMs } = this.#way
+    wire.leave([message])
+    await this.send(GroupChatMessage({ message }), output, { timeoutMs })
   }
 }

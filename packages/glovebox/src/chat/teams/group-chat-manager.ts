@@ -37,13 +37,16 @@ export class GroupChatManager extends RoutedAgent {
   turns = 0
   #current: ManagerRun | undefined
   #over: Promise<unknown> = Promise.resolve()
+  /** What ends the run that is asked for, with its own reason: of one that came over a wire only the text is left. */
+  runSignals: readonly AbortSignal[] = []
 
   constructor(options: ManagerOptions) {
     super(`Leads ${options.team}.`)
     this.#options = options
     this.#members = new Map(options.members.map((member) => [member.name, member]))
     this.on(GroupChatStart, async ({ messages, outputTaskMessages }, { signal }) => {
-      const run = this.#run(messages, outputTaskMessages, signal)
+      const task = options.wire.messages(messages)
+      const run = this.#run(task, outputTaskMessages, [...this.runSignals, signal])
       this.#over = Promise.allSettled([run])
       return run
     })
@@ -62,12 +65,12 @@ export class GroupChatManager extends RoutedAgent {
   async #run(
     task: readonly ChatMessage[],
     outputTaskMessages: boolean,
-    outer: AbortSignal,
+    outer: readonly AbortSignal[],
   ): Promise<Message> {
     const { condition, policy, gate, thread, suspension } = this.#options
-    await gate.enter(outer)
     const over = new AbortController()
-    const signal = AbortSignal.any([outer, over.signal])
+    const signal = AbortSignal.any([...outer, over.signal])
+    await gate.enter(signal)
     // While it is watched, further watchers cost little.
     const unkeep = watchAbort(signal, () => {})
     const run = newRun({
@@ -106,7 +109,7 @@ export class GroupChatManager extends RoutedAgent {
     } catch (error) {
       policy.interrupted?.([...run.speaking.keys()])
       this.turns = 0
-      if (interrupt === undefined || outer.aborted) throw error
+      if (interrupt === undefined || outer.some(({ aborted }) => aborted)) throw error
       thread.answered()
       const stop = { kind: "condition", reason: interrupt.content } as const
       return termination(stop, run.untold, suspension.pending)
@@ -237,7 +240,7 @@ export class GroupChatManager extends RoutedAgent {
   }
 
   async #speak(speaker: string, signal: AbortSignal): Promise<Turn> {
-    const { turnTimeoutMs, thread, suspension } = this.#options
+    const { turnTimeoutMs, timeoutMs, thread, suspension, wire } = this.#options
     const { messages, end, isRetry } = thread.newsFor(speaker)
     const member = this.#members.get(speaker)
     if (!member) throw new GloveboxError("SPEAKER_INVALID", `${speaker} is not in the team.`)
@@ -246,11 +249,13 @@ export class GroupChatManager extends RoutedAgent {
     member.container.turnSignal = turnSignal
     try {
       const request = GroupChatRequestPublish({ messages, isRetry, told: suspension.told(speaker) })
-      const { items, said, untold, pending } = await this.send(request, member.id, {
+      const turn = await this.send(request, member.id, {
         signal: turnSignal,
         expect: GroupChatAgentResponse,
+        timeoutMs,
       })
-      return { speaker, end, items, said, untold, pending }
+      const { untold, pending } = turn
+      return { speaker, end, items: wire.items(turn.items), said: wire.messages(turn.said), untold, pending }
     } catch (error) {
       if (signal.aborted || (deadline?.signal.aborted && error === deadline.signal.reason)) throw error
       throw new GloveboxError("AGENT_FAILED", `${speaker} failed in its turn: ${errorMessage(error)}`, {
@@ -280,7 +285,9 @@ export class GroupChatManager extends RoutedAgent {
   }
 
   async #tell(message: ChatItem, signal: AbortSignal): Promise<void> {
-    await this.send(GroupChatMessage({ message }), this.#options.output, { signal })
+    const { output, wire, timeoutMs } = this.#options
+    wire.leave([message])
+    await this.send(GroupChatMessage({ message }), output, { signal, timeoutMs })
   }
 
   /** Everybody forgets the conversation. */

@@ -1,17 +1,11 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec"
 import { z } from "zod"
 import { defineMessage } from "../../core/index.ts"
-import { type ChatItem, type ChatMessage, MessageFactory, isChatItem } from "../messages/index.ts"
+import { isChatItem } from "../messages/index.ts"
 import type { StopKind } from "../task/index.ts"
 
-const factory = new MessageFactory()
-
-// In one process a message stays the object it is; from the wire it is made again by its type.
-const itemSchema = z.unknown().transform((value): ChatItem => factory.create(value))
-const itemsSchema = z.array(itemSchema).readonly()
-const messagesSchema = z
-  .array(z.unknown().transform((value) => factory.create(value) as ChatMessage))
-  .readonly()
+// Made by whoever gets them, who knows the types that are said in the team.
+const itemsSchema = z.array(z.unknown()).readonly()
 const usageSchema = z.object({ promptTokens: z.number(), completionTokens: z.number() })
 
 /** A schema that has nothing to do where its messages are messages already, as they are in one process. */
@@ -36,7 +30,7 @@ function areItems(values: unknown): boolean {
 /** To the manager: begin with these messages. */
 export const GroupChatStart = defineMessage(
   "GroupChatStart",
-  z.object({ messages: messagesSchema, outputTaskMessages: z.boolean() }),
+  z.object({ messages: itemsSchema, outputTaskMessages: z.boolean() }),
 )
 
 /**
@@ -46,7 +40,7 @@ export const GroupChatStart = defineMessage(
 export const GroupChatRequestPublish = defineMessage(
   "GroupChatRequestPublish",
   unlessMade(
-    z.object({ messages: messagesSchema, isRetry: z.boolean(), told: z.array(z.string()).readonly() }),
+    z.object({ messages: itemsSchema, isRetry: z.boolean(), told: z.array(z.string()).readonly() }),
     ({ messages }) => areItems(messages),
   ),
 )
@@ -55,7 +49,7 @@ export type GroupChatRequestPublish = ReturnType<typeof GroupChatRequestPublish>
 /** To whoever reads the stream. */
 export const GroupChatMessage = defineMessage(
   "GroupChatMessage",
-  unlessMade(z.object({ message: itemSchema }), ({ message }) => isChatItem(message)),
+  unlessMade(z.object({ message: z.unknown() }), ({ message }) => isChatItem(message)),
 )
 
 /**
@@ -67,7 +61,7 @@ export const GroupChatAgentResponse = defineMessage(
   unlessMade(
     z.object({
       items: itemsSchema,
-      said: messagesSchema,
+      said: itemsSchema,
       untold: usageSchema,
       pending: z.array(z.string()).readonly().optional(),
     }),

@@ -1,5 +1,6 @@
 import type { AgentId } from "../../core/index.ts"
 import type { TerminationCondition } from "../conditions/termination-condition.ts"
+import type { WireItems } from "../messages/wire-items.ts"
 import type { ChatAgentContainer } from "./chat-agent-container.ts"
 import type { ChatThread } from "./chat-thread.ts"
 import type { SpeakerPolicy } from "./speaker-policy.ts"
@@ -17,6 +18,9 @@ export interface ManagerOptions {
   readonly team: string
   readonly members: readonly Member[]
   readonly output: AgentId
+  readonly wire: WireItems
+  /** The deadline of its sends; a turn has its own. */
+  readonly timeoutMs: number | undefined
   readonly policy: SpeakerPolicy
   readonly thread: ChatThread
   readonly gate: TurnGate

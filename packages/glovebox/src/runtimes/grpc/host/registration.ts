@@ -8,8 +8,8 @@ import type { Switchboard } from "./switchboard.ts"
 import type { WorkerSession } from "./worker-session.ts"
 
 // Far above what a worker has, and far below what would fill the host's memory.
-const MAX_TYPES = 10_000
-const MAX_SUBSCRIPTIONS = 50_000
+const MAX_TYPES = 1000
+const MAX_SUBSCRIPTIONS = 10_000
 
 /** Undefined when the worker has the type, or the agents of it that it named. */
 export function register(

@@ -1,7 +1,6 @@
 import type { ServerOptions } from "@grpc/grpc-js"
 import type { HostSettings } from "./host-options.ts"
 
-const MAX_STREAMS = 256
 const MIN_KEEPALIVE_MS = 1000
 
 /** gRPC's own settings; its keepalive finds workers that are frozen and have no heartbeat of ours. */
@@ -9,7 +8,6 @@ export function serverOptions({ maxMessageBytes, heartbeatMs, graceMs }: HostSet
   return {
     "grpc.max_receive_message_length": maxMessageBytes,
     "grpc.max_send_message_length": -1,
-    "grpc.max_concurrent_streams": MAX_STREAMS,
     "grpc.keepalive_time_ms": Math.max(MIN_KEEPALIVE_MS, heartbeatMs),
     "grpc.keepalive_timeout_ms": Math.max(MIN_KEEPALIVE_MS, graceMs),
     "grpc.enable_channelz": 0,

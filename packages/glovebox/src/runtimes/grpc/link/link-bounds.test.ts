@@ -99,10 +99,10 @@ describe("a link's bounds", () => {
   it("stays bounded and in order over many frames both ways", async () => {
     await using pair = new LinkedPair({}, { onMessage: (message) => pair.host.link.send(message) })
     await pair.join()
-    const total = 3000
+    const total = 1000
     for (let id = 1; id <= total; id++) {
       pair.worker.link.send(requestOf(id))
-      if (id % 500 === 0) await tick()
+      if (id % 100 === 0) await tick()
     }
     await pair.worker.whenGot(total)
     expect(pair.worker.requestIds.every((id, index) => id === String(index + 1))).toBe(true)

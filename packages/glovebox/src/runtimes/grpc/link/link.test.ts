@@ -1,11 +1,9 @@
-import { EventEmitter } from "node:events"
 import { setImmediate as tick } from "node:timers/promises"
 import { Metadata } from "@grpc/grpc-js"
 import { describe, expect, it } from "vitest"
 import { expectFailure } from "../../../core/expect-failure.test-kit.ts"
 import { failureOf } from "../../../core/failure-of.test-kit.ts"
 import { decodeMessage, encodeMessage } from "../wire/codec.ts"
-import type { LinkStream } from "./link-stream.ts"
 import { LinkEnd, LinkedPair, openLoopback, requestOf } from "./linked-pair.test-kit.ts"
 
 describe("Link", () => {
@@ -46,22 +44,6 @@ describe("Link", () => {
     await pair.host.whenGot(1)
     expect(pair.host.messages[0]).toMatchObject({ seq: 1, targets: ["a"], request: { request_id: "1" } })
     expect(pair.host.requestIds).toEqual(["1"])
-  })
-
-  it("sends a large frame in parts, with beats between them", () => {
-    const end = new LinkEnd({ maxMessageBytes: 1024 * 1024 })
-    const stream = new FullStream()
-    end.link.attach(stream, 0)
-    end.link.send(requestOf(1, 200_000))
-    stream.emit("drain")
-    stream.emit("data", encodeMessage({ beat: { ping: 7 } }))
-    for (let parts = 0; parts < 5; parts++) stream.emit("drain")
-    const [first, second, ...others] = stream.written.map((bytes) => decodeMessage(bytes))
-    expect(first).toMatchObject({ more: true, beat: { ping: 1, received: 0 } })
-    expect(second).toMatchObject({ more: true, beat: { pong: 7 } })
-    expect(others.map(({ more }) => more)).toEqual([true, false])
-    expect(Math.max(...stream.written.map(({ length }) => length))).toBeLessThan(65_600)
-    end.link.close()
   })
 
   it("puts a large frame together again", async () => {
@@ -232,17 +214,3 @@ describe("Link", () => {
     expect(failureOf(() => pair.worker.link.send(requestOf(1)))).toMatch(/^CONNECTION_LOST/)
   })
 })
-
-/** A stream that takes one message at a time, and says so. */
-class FullStream extends EventEmitter implements LinkStream {
-  readonly written: Buffer[] = []
-
-  write(bytes: Buffer): boolean {
-    this.written.push(bytes)
-    return false
-  }
-
-  end(): void {}
-
-  cancel(): void {}
-}

@@ -16,7 +16,7 @@ describe("errors on the wire", () => {
     [new TypeError("it broke"), "AGENT_FAILED: it broke"],
     [new TypeError(""), "AGENT_FAILED: TypeError without a text"],
     [new Error("  "), "AGENT_FAILED: Error without a text"],
-    ["thrown text", 'AGENT_FAILED: "thrown text"'],
+    ["thrown text", "AGENT_FAILED: thrown text"],
     [undefined, "AGENT_FAILED: undefined"],
     [Object.assign(new Error("x"), { code: "ENOENT" }), "AGENT_FAILED: x"],
   ])("%s arrives as %s", (error, expected) => {

@@ -25,12 +25,7 @@ export interface ControlActions {
 }
 
 export async function perform(actions: ControlActions, call: ControlAction): Promise<unknown> {
-  switch (call.action) {
-    case "metadata":
-      return await actions.metadata(call.agent)
-    case "remove":
-      return await actions.remove(call.agent)
-    case "waited":
-      return await actions.waited(call.send)
-  }
+  if (call.action === "metadata") return await actions.metadata(call.agent)
+  if (call.action === "remove") return await actions.remove(call.agent)
+  return await actions.waited(call.send)
 }

@@ -1,14 +1,14 @@
 import type { ClientDuplexStream } from "@grpc/grpc-js"
-import { type AgentId, agentId, formatAgentId } from "../../../core/agent-id.ts"
+import { type AgentId, formatAgentId } from "../../../core/agent-id.ts"
 import type { AgentMetadata } from "../../../core/agent-metadata.ts"
 import type { CallOptions } from "../../../core/agent-runtime.ts"
 import { ERROR_CODES, GloveboxError } from "../../../core/glovebox-error.ts"
 import type { JsonObject } from "../../../core/json.ts"
-import { errorMessage } from "../../../internal/error-message.ts"
 import { watchAbort } from "../../../internal/watch-abort.ts"
 import { type ControlContent, packAny, unpackAny } from "../wire/codec.ts"
-import type { ControlMessage, WireAgentId, WireAny } from "../wire/wire-message.ts"
-import { type ControlAction, type ControlActions, controlCallSchema, perform } from "./control-call.ts"
+import type { ControlMessage, WireAny } from "../wire/wire-message.ts"
+import { answerControl } from "./control-answer.ts"
+import type { ControlAction, ControlActions } from "./control-call.ts"
 import type { HostConnection } from "./host-connection.ts"
 
 interface PendingControl {
@@ -110,7 +110,7 @@ export class ControlChannel {
     const { clientId, timeoutMs } = this.#options
     const rpc_id = `${clientId}:c${++this.#lastId}`
     let timer: NodeJS.Timeout | undefined
-    let unwatch = (): void => {}
+    let unwatch: (() => void) | undefined
     try {
       return await new Promise<ControlContent>((resolve, reject) => {
         this.#pending.set(rpc_id, { resolve, reject })
@@ -120,7 +120,7 @@ export class ControlChannel {
       })
     } finally {
       clearTimeout(timer)
-      unwatch()
+      unwatch?.()
       this.#pending.delete(rpc_id)
     }
   }
@@ -129,7 +129,7 @@ export class ControlChannel {
     const stream = this.#stream
     const content = rpcMessage ? readAny(rpcMessage) : undefined
     if (respondTo) {
-      const answer = await this.#answer(content)
+      const answer = await answerControl(this.#options.actions, content)
       stream?.write({ rpc_id, destination: respondTo, rpcMessage: answer })
     } else if (content) {
       this.#pending.get(rpc_id)?.resolve(content)
@@ -138,48 +138,13 @@ export class ControlChannel {
     }
   }
 
-  async #answer(content: ControlContent | undefined): Promise<WireAny> {
-    const { actions } = this.#options
-    switch (content?.name) {
-      case "SaveStateRequest":
-        try {
-          const state = await actions.saveState(idOf(content.value.agentId))
-          return packAny("SaveStateResponse", { state: JSON.stringify(state) })
-        } catch (error) {
-          return packAny("SaveStateResponse", { state: "", error: errorText(error) })
-        }
-      case "LoadStateRequest":
-        try {
-          await actions.loadState(idOf(content.value.agentId), JSON.parse(content.value.state) as JsonObject)
-          return packAny("LoadStateResponse", {})
-        } catch (error) {
-          return packAny("LoadStateResponse", { error: errorText(error) })
-        }
-      case "ControlCall":
-        try {
-          const call = controlCallSchema.parse(JSON.parse(content.value.json))
-          const answer = await perform(actions, call)
-          return packAny("ControlAnswer", { json: JSON.stringify(answer ?? null) })
-        } catch (error) {
-          const code = GloveboxError.is(error) ? error.code : ""
-          return packAny("ControlAnswer", { json: "", error: errorMessage(error) || "It failed.", code })
-        }
-      default:
-        return packAny("ControlAnswer", { json: "", error: "This worker does not know that call.", code: "" })
-    }
-  }
-
   #refuseAll(): void {
-    for (const { reject } of [...this.#pending.values()]) reject(unavailable())
+    for (const pending of this.#pending.values()) pending.reject(lost())
   }
 }
 
 function toAgent(id: AgentId): string {
   return `agentid=${formatAgentId(id)}`
-}
-
-function idOf(id: WireAgentId | null | undefined): AgentId {
-  return agentId(id?.type ?? "", id?.key ?? "")
 }
 
 function readAny(any: WireAny): ControlContent | undefined {
@@ -194,11 +159,6 @@ function readAny(any: WireAny): ControlContent | undefined {
 // AutoGen's answers have no field for a code, so it leads the text.
 const CODED = /^\[([A-Z_]+)\] /
 
-function errorText(error: unknown): string {
-  const text = errorMessage(error) || "It failed."
-  return GloveboxError.is(error) ? `[${error.code}] ${text}` : text
-}
-
 function remoteError(text: string, code?: string): GloveboxError {
   const name = code || CODED.exec(text)?.[1]
   const known = ERROR_CODES.find((candidate) => candidate === name)
@@ -211,6 +171,10 @@ function unexpected({ name }: ControlContent): GloveboxError {
 
 function unavailable(): GloveboxError {
   return new GloveboxError("HOST_UNAVAILABLE", "There is no connection to the host.")
+}
+
+function lost(): GloveboxError {
+  return new GloveboxError("CONNECTION_LOST", "The connection to the host was lost before the answer came.")
 }
 
 function late(destination: string, timeoutMs: number): GloveboxError {

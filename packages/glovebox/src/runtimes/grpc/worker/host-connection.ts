@@ -1,4 +1,4 @@
-import { Metadata } from "@grpc/grpc-js"
+import { type ChannelCredentials, Metadata } from "@grpc/grpc-js"
 import { setTimeout as sleep } from "node:timers/promises"
 import { GloveboxError } from "../../../core/glovebox-error.ts"
 import type { Logger } from "../../../core/logger.ts"
@@ -20,6 +20,7 @@ export interface ConnectionEvents {
   onSession(unacknowledged: readonly Unacknowledged[]): Promise<void>
   /** There is a way to the host again, or for the first time. */
   onConnected(): void
+  onDisconnected(): void
   /** A host of AutoGen is gone, and with it all it knew. */
   onPlainLost(): void
   onLeaseOver(): void
@@ -27,6 +28,7 @@ export interface ConnectionEvents {
 
 const FIRST_PAUSE_MS = 50
 const LONGEST_PAUSE_MS = 2000
+const SHORTEST_ATTEMPT_MS = 500
 const END_MS = 500
 const DEFAULT_HEARTBEAT_MS = 1000
 
@@ -37,6 +39,8 @@ export class HostConnection {
   readonly #logger: Logger
   readonly #closed = new AbortController()
   readonly #lease: Lease
+  #credentials: ChannelCredentials | undefined
+  #attemptMs = 0
   #client: AgentRpcClient | undefined
   #link: Link | undefined
   #isPlain = false
@@ -97,23 +101,15 @@ export class HostConnection {
 
   /** Connects; tries again for `connectTimeoutMs` while nobody answers. */
   async open(): Promise<void> {
-    const { connectTimeoutMs, hostAddress, maxMessageBytes } = this.#settings
-    const credentials = await channelCredentials(this.#settings, hostAddress)
-    this.#client = new AgentRpcClient(hostAddress, credentials, {
-      ...channelSecurityOptions(this.#settings, hostAddress),
-      "grpc.max_receive_message_length": maxMessageBytes,
-      "grpc.max_send_message_length": -1,
-      "grpc.initial_reconnect_backoff_ms": FIRST_PAUSE_MS,
-      "grpc.max_reconnect_backoff_ms": LONGEST_PAUSE_MS,
-      // Its own connection, so that one worker's trouble is not another's.
-      "grpc.use_local_subchannel_pool": 1,
-    })
+    const { connectTimeoutMs, hostAddress } = this.#settings
+    this.#credentials = await channelCredentials(this.#settings, hostAddress)
+    this.#attemptMs = connectTimeoutMs
     const endsAt = performance.now() + connectTimeoutMs
     try {
-      await this.#connect(() => performance.now() < endsAt, connectTimeoutMs)
+      await this.#connect(() => performance.now() < endsAt)
       this.#upkeep = this.#keep()
     } catch (error) {
-      this.#client.close()
+      this.#client?.close()
       throw error
     }
   }
@@ -142,9 +138,10 @@ export class HostConnection {
       if (this.#closed.signal.aborted) return
       this.#isReady = false
       this.#logger.warn("The connection to the host was lost", { cause: errorMessage(cause) })
+      this.#events.onDisconnected()
       if (this.#isPlain) this.#events.onPlainLost()
       try {
-        await this.#connect(() => true, this.#settings.connectTimeoutMs)
+        await this.#connect(() => true)
       } catch {
         // Only its closing ends it.
         return
@@ -153,11 +150,11 @@ export class HostConnection {
   }
 
   /** Tries until it is connected. */
-  async #connect(mayRetry: () => boolean, timeoutMs: number): Promise<void> {
+  async #connect(mayRetry: () => boolean): Promise<void> {
     const { signal } = this.#closed
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
       try {
-        await this.#attempt(AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]))
+        await this.#attempt(AbortSignal.any([signal, AbortSignal.timeout(this.#attemptMs)]))
         return
       } catch (cause) {
         signal.throwIfAborted()
@@ -174,8 +171,7 @@ export class HostConnection {
   }
 
   async #attempt(signal: AbortSignal): Promise<void> {
-    const client = this.#client
-    if (!client) throw new GloveboxError("RUNTIME_STATE", "The connection is not open.")
+    const client = this.#newClient()
     const askedAt = performance.now()
     const opened = await openChannel(client, this.#channelMetadata(), signal)
     this.#detached = new Promise((resolve) => {
@@ -189,6 +185,7 @@ export class HostConnection {
     const { hello } = opened
     this.#isPlain = hello === undefined
     this.#session = hello?.session
+    if (hello) this.#attemptMs = Math.max(SHORTEST_ATTEMPT_MS, hello.graceMs / 2)
     if (hello?.isResumed && this.#link) {
       this.#attach(this.#link, opened)
       this.#lease.begin(hello.graceMs, askedAt)
@@ -198,6 +195,20 @@ export class HostConnection {
     this.#isReady = true
     this.#connected += 1
     this.#events.onConnected()
+  }
+
+  /** Another one each time: the connection below may be dead without a sign of it. */
+  #newClient(): AgentRpcClient {
+    const { hostAddress, maxMessageBytes } = this.#settings
+    if (!this.#credentials) throw new GloveboxError("RUNTIME_STATE", "The connection is not open.")
+    this.#client?.close()
+    this.#client = new AgentRpcClient(hostAddress, this.#credentials, {
+      ...channelSecurityOptions(this.#settings, hostAddress),
+      "grpc.max_receive_message_length": maxMessageBytes,
+      "grpc.max_send_message_length": -1,
+      "grpc.use_local_subchannel_pool": 1,
+    })
+    return this.#client
   }
 
   async #beginSession(opened: OpenedChannel, hello: HostHello | undefined, askedAt: number): Promise<void> {

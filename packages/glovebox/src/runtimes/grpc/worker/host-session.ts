@@ -24,6 +24,7 @@ export interface HostSessionOptions {
   readonly logger: Logger
   readonly isDraining: () => boolean
   readonly openControl: () => void
+  readonly closeControl: () => void
 }
 
 /** What a worker does with what its connection brings, and when it is lost. */
@@ -66,6 +67,10 @@ export class HostSession implements ConnectionEvents {
     openControl()
     calls.flush()
     publications.flush()
+  }
+
+  onDisconnected(): void {
+    this.#options.closeControl()
   }
 
   onPlainLost(): void {

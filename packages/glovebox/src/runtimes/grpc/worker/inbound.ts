@@ -98,7 +98,7 @@ export class Inbound {
   sessionLost(): void {
     const { dispatcher } = this.#options.parts
     const lost = new GloveboxError("CONNECTION_LOST", "The host that brought the message is gone.")
-    for (const delivery of [...this.#requests.values()]) dispatcher.cancel(delivery, lost)
+    for (const delivery of this.#requests.values()) dispatcher.cancel(delivery, lost)
     this.#requests.clear()
   }
 

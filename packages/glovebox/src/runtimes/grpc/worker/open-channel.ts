@@ -35,7 +35,7 @@ export async function openChannel(
   // Whoever has the stream later has its own; an error without any listener would end the process.
   stream.on("error", () => {})
   let timer: NodeJS.Timeout | undefined
-  let unwatch = (): void => {}
+  let unwatch: (() => void) | undefined
   try {
     return await new Promise<OpenedChannel>((resolve, reject) => {
       const plain = (): void => resolve({ stream, hello: undefined })
@@ -58,7 +58,7 @@ export async function openChannel(
     throw error
   } finally {
     clearTimeout(timer)
-    unwatch()
+    unwatch?.()
   }
 }
 

@@ -124,7 +124,7 @@ export class OutgoingCalls {
     for (const { isWritten, message } of unacknowledged) {
       if (message.request && !isWritten) unwritten.add(message.request.request_id)
     }
-    for (const call of [...this.#calls.values()]) {
+    for (const call of this.#calls.values()) {
       if (!call.isPosted) continue
       if (unwritten.has(call.id)) {
         call.isPosted = false
@@ -137,7 +137,7 @@ export class OutgoingCalls {
 
   /** Nobody is there to wait for. */
   refuseAll(): void {
-    for (const call of [...this.#calls.values()]) {
+    for (const call of this.#calls.values()) {
       call.refuse(call.isPosted ? connectionLost(call) : this.#options.port.unavailable())
     }
   }

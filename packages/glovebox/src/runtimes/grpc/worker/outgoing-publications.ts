@@ -73,7 +73,7 @@ export class OutgoingPublications {
 
   /** Writes what was held back while there was no connection. */
   flush(): void {
-    for (const publication of [...this.#waiting]) if (publication.isHeld) this.#write(publication)
+    for (const publication of this.#waiting) if (publication.isHeld) this.#write(publication)
   }
 
   /** The host that had these is gone: it may have passed them on, but who has one knows it by its id. */
@@ -83,7 +83,7 @@ export class OutgoingPublications {
   }
 
   refuseAll(): void {
-    for (const publication of [...this.#waiting]) {
+    for (const publication of this.#waiting) {
       publication.refuse(publication.isHeld ? this.#options.port.unavailable() : connectionLost(publication))
     }
   }

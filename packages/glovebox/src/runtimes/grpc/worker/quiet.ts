@@ -57,11 +57,11 @@ export class Quiet {
 
   #newQuestion(): Question {
     const id = ++this.#lastId
-    let resolve = (): void => {}
+    let resolve: (() => void) | undefined
     const promise = new Promise<void>((settle) => {
       resolve = settle
     })
     this.#options.port.notify({ quiet_question: { id } })
-    return { id, promise, resolve }
+    return { id, promise, resolve: () => resolve?.() }
   }
 }

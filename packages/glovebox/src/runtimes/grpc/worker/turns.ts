@@ -14,7 +14,7 @@ export class Turns {
   /** `previous` settles when all before have ended; call `end` once, whatever happens. */
   take(name: string): { readonly previous: Promise<void> | undefined; end(): void } {
     const previous = this.#last.get(name)
-    let end = (): void => {}
+    let end: (() => void) | undefined
     const own = new Promise<void>((resolve) => {
       end = resolve
     })
@@ -23,7 +23,7 @@ export class Turns {
     return {
       previous,
       end: () => {
-        end()
+        end?.()
         if (this.#last.get(name) === ended) this.#last.delete(name)
       },
     }

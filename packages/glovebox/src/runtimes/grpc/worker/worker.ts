@@ -143,6 +143,7 @@ export class Worker {
         logger: this.#logger,
         isDraining: () => this.#isDraining,
         openControl: () => this.#control?.open(),
+        closeControl: () => this.#control?.close(),
       }),
     )
     this.#isDraining = false
