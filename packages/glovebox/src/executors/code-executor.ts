@@ -2,6 +2,7 @@ import type { CodeBlock } from "./code-block.ts"
 import type { CodeResult } from "./code-result.ts"
 import type { ExecutionEvent, OutputEvent } from "./execution-event.ts"
 import type { PoolState } from "./pool-state.ts"
+import type { InputFile } from "./input-file.ts"
 import type { KnownSecret } from "./known-secret.ts"
 
 export interface ExecuteOptions {
@@ -28,6 +29,11 @@ export interface CodeExecutor extends AsyncDisposable {
   stop(): Promise<void>
   /** Ends what runs, and forgets the files. */
   restart(): Promise<void>
+  /** Puts files into the workspace, where calls that begin later find them; only of those that keep files between calls. */
+  putFiles?(
+    files: readonly InputFile[],
+    options?: { readonly signal?: AbortSignal | undefined },
+  ): Promise<void>
   /** Tells of each secret of its policy whose value it knows, now and at each start; only of those that have secrets. */
   onSecret?(listener: (secret: KnownSecret) => void): Disposable
   /** Runs the blocks in order up to the first that fails. Code that fails or overruns is a result, not an error. */

@@ -56,6 +56,8 @@ export interface SandboxReport {
   readonly imageDigest?: string | undefined
   readonly runtime?: string | undefined
   readonly containerId?: string | undefined
+  /** Which engine of a fleet it was on. */
+  readonly engine?: string | undefined
   /** Whether the container was waiting, ready, when the code came. */
   readonly pooled?: boolean | undefined
   /** What the engine and the kernel said of it. */

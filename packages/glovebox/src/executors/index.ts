@@ -28,6 +28,7 @@ export type { CreateExecutorOptions, SandboxChoice } from "./factory/create-exec
 export { describeFunctions } from "./functions/functions-module.ts"
 export { type PythonFunction, pythonFunction, pythonFunctionFromFile } from "./functions/python-function.ts"
 export type { PythonImport } from "./functions/python-import.ts"
+export type { InputFile } from "./input-file.ts"
 export type { PoolState } from "./pool-state.ts"
 export type { RichContent, RichOutput } from "./rich-output.ts"
 export type { KnownSecret } from "./known-secret.ts"

@@ -37,6 +37,12 @@ export interface LauncherOptions {
   readonly alter?: ((spec: ContainerSpec) => ContainerSpec) | undefined
   /** Another agent than the plain one, which needs Python too. */
   readonly agent?: AgentProgram | undefined
+  /** What the names of its containers begin with, unless the options name one. @default made of the owner */
+  readonly name?: string | undefined
+  /** Further labels for what it makes. */
+  readonly labels?: Readonly<Record<string, string>> | undefined
+  /** Prepared images are shared within it alone. @default with everybody */
+  readonly scope?: string | undefined
 }
 
 interface AgentProgram {
@@ -176,12 +182,12 @@ export class ContainerLauncher implements SandboxLauncher {
     const policy = new SandboxPolicy({ ...options.policy.toJSON(), mounts })
     await checkMounts(policy, { isRemote: !this.engine.isLocal })
     const launch = async (): Promise<SandboxContainer> => this.#launchAgent(policy, signal)
-    const labels = ownerLabels({
-      owner: this.#launcher.owner,
-      policySha256: policy.sha256,
-      isKept: false,
-    })
-    this.#image = await prepareImage({ engine: this.engine, base, options, launch, labels, signal })
+    const { owner, scope } = this.#launcher
+    const labels = {
+      ...this.#launcher.labels,
+      ...ownerLabels({ owner, policySha256: policy.sha256, isKept: false }),
+    }
+    this.#image = await prepareImage({ engine: this.engine, base, options, launch, labels, scope, signal })
   }
 
   async #launchAgent(policy: SandboxPolicy, signal?: AbortSignal): Promise<SandboxContainer> {
@@ -228,7 +234,7 @@ export class ContainerLauncher implements SandboxLauncher {
     // Before anything is waited for: another launch may count on meanwhile.
     const number = (this.#count += 1)
     const isKept = !options.autoRemove
-    const base = containerName ?? `glovebox-${owner.slice(0, 8)}`
+    const base = containerName ?? this.#launcher.name ?? `glovebox-${owner.slice(0, 8)}`
     const isOnly = containerName !== undefined && isolation === "session"
     const name = isOnly ? containerName : `${base}-${number}`
     const image = this.#image.id
@@ -252,7 +258,11 @@ export class ContainerLauncher implements SandboxLauncher {
       architecture: this.#info.architecture,
       runtime: this.#runtime.name,
       isPodman: this.#info.isPodman,
-      labels: { ...ownerLabels({ owner, policySha256: policy.sha256, isKept }), [NAME_LABEL]: name },
+      labels: {
+        ...this.#launcher.labels,
+        ...ownerLabels({ owner, policySha256: policy.sha256, isKept }),
+        [NAME_LABEL]: name,
+      },
       extraHosts: options.extraHosts,
       deviceRequests: options.deviceRequests,
       autoRemove: options.autoRemove,

@@ -28,6 +28,8 @@ export interface Preparation {
   readonly launch: () => Promise<SandboxContainer>
   /** Whose the container is that the image is made of. */
   readonly labels: Readonly<Record<string, string>>
+  /** Who may share the image. @default everybody */
+  readonly scope?: string | undefined
   readonly signal?: AbortSignal | undefined
 }
 
@@ -69,12 +71,12 @@ export async function prepareImage(preparation: Preparation): Promise<EngineImag
 }
 
 async function keyOf(
-  { engine, base, options }: Preparation,
+  { engine, base, options, scope }: Preparation,
   module: string,
   packages: readonly string[],
 ): Promise<string> {
   const wheels = packages.length === 0 ? [] : await sourceOf(engine, options)
-  const parts = { base: base.id, name: options.functionsModule, module, packages, wheels }
+  const parts = { base: base.id, name: options.functionsModule, module, packages, wheels, scope }
   return createHash("sha256").update(canonicalJson(parts)).digest("hex")
 }
 

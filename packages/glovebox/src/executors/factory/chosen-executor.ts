@@ -1,9 +1,10 @@
-import type { Component, ComponentModel } from "../../core/index.ts"
+import { type Component, type ComponentModel, GloveboxError } from "../../core/index.ts"
 import type { PolicyChange, SandboxPolicy, Tier } from "../../policy/index.ts"
 import type { CodeBlock } from "../code-block.ts"
 import type { CodeExecutor, ExecuteOptions, StreamOptions } from "../code-executor.ts"
 import type { CodeResult } from "../code-result.ts"
 import type { ExecutionEvent } from "../execution-event.ts"
+import type { InputFile } from "../input-file.ts"
 import type { KnownSecret } from "../known-secret.ts"
 import type { PoolState } from "../pool-state.ts"
 import type { ChosenTier, TriedTier } from "./choose-tier.ts"
@@ -68,6 +69,17 @@ export class ChosenExecutor implements CodeExecutor, Component {
   /** What to tell a model of the functions that its code can import. */
   describeFunctions(): string {
     return this.#executor.describeFunctions()
+  }
+
+  async putFiles(
+    files: readonly InputFile[],
+    options?: { readonly signal?: AbortSignal | undefined },
+  ): Promise<void> {
+    if (this.#executor.putFiles) return this.#executor.putFiles(files, options)
+    throw new GloveboxError(
+      "WORKSPACE_FAILED",
+      "Files cannot be put here: code runs in a folder of this machine.",
+    )
   }
 
   onSecret(listener: (secret: KnownSecret) => void): Disposable {

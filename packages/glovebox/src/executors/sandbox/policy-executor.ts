@@ -9,6 +9,7 @@ import {
 } from "../../policy/index.ts"
 import { describeFunctions } from "../functions/functions-module.ts"
 import type { PythonFunction } from "../functions/python-function.ts"
+import { type InputFile, checkInputFiles } from "../input-file.ts"
 import type { LanguageTable } from "../languages.ts"
 import type { PoolState } from "../pool-state.ts"
 import type { Workspace, WorkspaceLimits } from "../workspace.ts"
@@ -93,6 +94,27 @@ export abstract class PolicyExecutor extends SandboxExecutor {
    */
   onSecret(listener: (secret: KnownSecret) => void): Disposable {
     return this.egress.onSecret(listener)
+  }
+
+  /** Puts files into the workspace, where calls that begin later find them. */
+  async putFiles(
+    files: readonly InputFile[],
+    { signal }: { readonly signal?: AbortSignal | undefined } = {},
+  ): Promise<void> {
+    const checked = checkInputFiles(files)
+    signal?.throwIfAborted()
+    const { isolation, workDir } = this.#options
+    if (!this.workspace || (isolation === "session" && workDir === undefined)) {
+      throw new GloveboxError(
+        "WORKSPACE_FAILED",
+        "Files cannot be put here: none are kept outside the sandbox. Set carry, and in a session workDir.",
+      )
+    }
+    if (await this.workspace.apply({ files: checked, removed: [] })) return
+    throw new GloveboxError(
+      "WORKSPACE_FAILED",
+      "The files are more than the workspace holds, and none was put. Raise carry and limits.workspace, or send less.",
+    )
   }
 
   /** Everything in which this executor is wider than deny-all: the policy's, and what no policy has, such as devices. */

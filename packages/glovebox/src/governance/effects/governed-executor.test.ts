@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
 import { FakeExecutor } from "../../chat/agents/code-executor/fake-executor.test-kit.ts"
-import type { CodeBlock, ExecutionEvent, KnownSecret } from "../../executors/index.ts"
+import type { CodeBlock, ExecutionEvent, InputFile, KnownSecret } from "../../executors/index.ts"
 import { SandboxPolicy } from "../../policy/index.ts"
 import { type ApprovalGateOptions, Redactor, sha256Of } from "../index.ts"
 import { GovernedPlace } from "../governance.test-kit.ts"
@@ -52,6 +52,26 @@ describe("a governed executor", () => {
       },
     })
     expect(JSON.stringify(await place.records())).not.toContain("print(1)")
+  })
+
+  it("writes down which files are put before they are, by their hashes", async () => {
+    await using place = await GovernedPlace.make()
+    const put: InputFile[] = []
+    const inner = Object.assign(new Telling(finished({})), {
+      putFiles: async (files: readonly InputFile[]) => {
+        expect(await place.told()).toEqual(["custom"])
+        put.push(...files)
+      },
+    })
+    const executor = place.governance.agent("coder").executor(inner)
+    await executor.putFiles?.([{ path: "data/a.txt", content: Buffer.from(SECRET) }])
+    expect(put.map(({ path }) => path)).toEqual(["data/a.txt"])
+    const [record] = await place.records()
+    const files = [{ path: "data/a.txt", size: SECRET.length, sha256: sha256Of(SECRET) }]
+    expect(record).toMatchObject({ agent: "coder", data: { name: "files-put", detail: { count: 1, files } } })
+    expect(JSON.stringify(record)).not.toContain(SECRET)
+    const none = place.governance.agent("coder").executor(new Telling(finished({})))
+    await expect(none.putFiles?.([])).rejects.toMatchObject({ code: "WORKSPACE_FAILED" })
   })
 
   it("keeps code and output where that is asked for", async () => {

@@ -1,9 +1,11 @@
+import { GloveboxError } from "../../core/index.ts"
 import type {
   CodeBlock,
   CodeExecutor,
   CodeResult,
   ExecuteOptions,
   ExecutionEvent,
+  InputFile,
   StreamOptions,
 } from "../../executors/index.ts"
 import { resultOf } from "../../executors/result-of.ts"
@@ -11,6 +13,7 @@ import type { PolicyChange, SandboxPolicy } from "../../policy/index.ts"
 import { authorize } from "./authorize.ts"
 import type { Controls } from "./controls.ts"
 import type { EffectLog } from "./effect-log.ts"
+import { filesPut } from "./files-put.ts"
 import { executorKind } from "./executor-kind.ts"
 import { reachOf } from "./executor-reach.ts"
 import { policyData } from "./policy-data.ts"
@@ -90,6 +93,17 @@ export class GovernedExecutor implements CodeExecutor {
 
   async restart(): Promise<void> {
     await this.#executor.restart()
+  }
+
+  /** Puts files into the workspace of the executor, where it keeps one; the record has their hashes. @throws ACCESS_DENIED */
+  async putFiles(files: readonly InputFile[], { signal }: StreamOptions = {}): Promise<void> {
+    if (!this.#executor.putFiles) {
+      throw new GloveboxError("WORKSPACE_FAILED", "Files cannot be put here: the executor keeps none.")
+    }
+    await this.authorize({ signal })
+    const { agent, log } = this.#controls
+    await log.record({ kind: "custom", agent, data: filesPut(files) }, { signal })
+    await this.#executor.putFiles(files, { signal })
   }
 
   async executeCodeBlocks(

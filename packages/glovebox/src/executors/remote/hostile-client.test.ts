@@ -1,0 +1,306 @@
+import { createHash, randomUUID } from "node:crypto"
+import { describe, expect, it, onTestFinished } from "vitest"
+import { expectFailure } from "../../core/expect-failure.test-kit.ts"
+import { gate } from "../../core/gate.test-kit.ts"
+import { type Message, type Reply, agentId, silentLogger } from "../../core/index.ts"
+import { writeFrame } from "./frame.ts"
+import {
+  CHUNK_BYTES,
+  ExecutorAck,
+  ExecutorCancel,
+  ExecutorChunk,
+  ExecutorControl,
+  ExecutorPut,
+  ExecutorRead,
+  ExecutorRun,
+  ExecutorState,
+  ExecutorUpload,
+} from "./messages.ts"
+import {
+  BLOCK,
+  ScriptedExecutor,
+  type Served,
+  endless,
+  finished,
+  output,
+  saying,
+  served,
+} from "./remote.test-kit.ts"
+import { serveCodeExecutor } from "./serve-code-executor.ts"
+
+/** A client that sends what it likes. */
+class RawClient {
+  readonly #ends: Served
+  readonly #key: string
+  instance = randomUUID() as string
+
+  constructor(ends: Served, key = randomUUID() as string) {
+    this.#ends = ends
+    this.#key = key
+  }
+
+  async start(): Promise<this> {
+    const reply = await this.send(ExecutorControl({ id: randomUUID(), action: "start", waitMs: 1000 }))
+    if (ExecutorState.is(reply)) ({ instance: this.instance } = reply)
+    return this
+  }
+
+  async send(message: Message): Promise<Reply> {
+    return this.#ends.runtime.send(message, agentId("executor", this.#key))
+  }
+
+  last(body: string | Buffer, id: string = randomUUID(), seq = 0): Parameters<typeof ExecutorPut>[0] {
+    const sha256 = createHash("sha256").update(body).digest("hex")
+    return { id, seq, data: Buffer.from(body).toString("base64"), sha256, instance: this.instance }
+  }
+
+  async run(body: string, id?: string): Promise<Reply> {
+    return this.send(ExecutorRun({ ...this.last(body, id), events: "all", waitMs: 1000 }))
+  }
+}
+
+const GOOD = JSON.stringify({ blocks: [BLOCK] })
+
+async function serve(...args: Parameters<typeof served>): Promise<Served> {
+  const ends = await served(...args)
+  onTestFinished(() => ends[Symbol.asyncDispose]())
+  return ends
+}
+
+describe("a client cannot", () => {
+  it("send more than a call may have, in one part or in many", async () => {
+    const ends = await serve(new ScriptedExecutor(), { maxRequestBytes: 1000 })
+    const client = await new RawClient(ends).start()
+    const large = JSON.stringify({ blocks: [{ ...BLOCK, code: "x".repeat(1000) }] })
+    await expectFailure(client.run(large), "MESSAGE_TOO_LARGE", /1000B/)
+    const id = randomUUID()
+    const part = Buffer.alloc(600).toString("base64")
+    await client.send(ExecutorUpload({ id, seq: 0, data: part }))
+    await expectFailure(client.send(ExecutorUpload({ id, seq: 1, data: part })), "MESSAGE_TOO_LARGE")
+    // What was refused is forgotten whole.
+    await client.send(ExecutorUpload({ id, seq: 0, data: part }))
+    expect(() => ExecutorUpload({ id, seq: 0, data: "A".repeat(2 * CHUNK_BYTES) })).toThrow(/data/)
+  })
+
+  it("fill the memory with calls that it never finishes, alone or with others", async () => {
+    const ends = await serve(new ScriptedExecutor(), { maxPendingBytes: 1000, maxQueuedPerKey: 2 })
+    const [one, other] = [new RawClient(ends), new RawClient(ends)]
+    const upload = (bytes: number): Message =>
+      ExecutorUpload({ id: randomUUID(), seq: 0, data: Buffer.alloc(bytes).toString("base64") })
+    await one.send(upload(10))
+    await one.send(upload(10))
+    await expectFailure(one.send(upload(10)), "TRY_LATER", /2 calls/)
+    await other.send(upload(900))
+    await expectFailure(other.send(upload(900)), "TRY_LATER", /1000B/)
+  })
+
+  it("keep what it never finishes for ever", async () => {
+    const ends = await serve(new ScriptedExecutor(), { maxPendingBytes: 100, leaseMs: 10 })
+    const upload = (): Promise<Reply> =>
+      new RawClient(ends).send(
+        ExecutorUpload({ id: randomUUID(), seq: 0, data: Buffer.alloc(90).toString("base64") }),
+      )
+    await upload()
+    await expect
+      .poll(() =>
+        upload().then(
+          (reply) => ExecutorAck.is(reply),
+          () => false,
+        ),
+      )
+      .toBe(true)
+  })
+
+  it("send parts out of order, or others than it says", async () => {
+    const far = new ScriptedExecutor()
+    const client = await new RawClient(await serve(far)).start()
+    const id = randomUUID()
+    await expectFailure(client.send(ExecutorUpload({ id, seq: 1, data: "" })), "MESSAGE_INVALID", /order/)
+    const run = { ...client.last(GOOD), events: "all", waitMs: 0 } as const
+    await expectFailure(
+      client.send(ExecutorRun({ ...run, sha256: "0".repeat(64) })),
+      "MESSAGE_INVALID",
+      /hash/,
+    )
+    expect(far.ran).toEqual([])
+  })
+
+  it("ask for more than code to be run", async () => {
+    const far = new ScriptedExecutor()
+    const client = await new RawClient(await serve(far)).start()
+    for (const body of [
+      { blocks: [{ ...BLOCK, mounts: ["/"] }] },
+      { blocks: [BLOCK], policy: { network: "host" } },
+      { blocks: [BLOCK], image: "evil" },
+      { blocks: [] },
+      [],
+      null,
+    ]) {
+      await expectFailure(client.run(JSON.stringify(body)), "CODE_BLOCK_INVALID")
+    }
+    await expectFailure(client.run("{"), "CODE_BLOCK_INVALID")
+    expect(far.ran).toEqual([])
+  })
+
+  it("read a chunk that it has had or that has not come, nor two at a time", async () => {
+    const client = await new RawClient(await serve(new ScriptedExecutor(endless))).start()
+    const id = randomUUID()
+    expect(ExecutorChunk.is(await client.run(GOOD, id))).toBe(true)
+    const read = (seq: number, waitMs = 0): Promise<Reply> => client.send(ExecutorRead({ id, seq, waitMs }))
+    for (const seq of [0, 2, 99]) await expectFailure(read(seq), "MESSAGE_INVALID", /one after the other/)
+    const waiting = read(1, 60_000)
+    await expectFailure(read(2), "MESSAGE_INVALID")
+    await client.send(ExecutorCancel({ id }))
+    await expectFailure(waiting, "EXECUTOR_STOPPED")
+  })
+
+  it("read or end the run of another key, whose id it knows", async () => {
+    const far = new ScriptedExecutor(endless)
+    const ends = await serve(far)
+    const [owner, other] = [await new RawClient(ends).start(), await new RawClient(ends).start()]
+    const id = randomUUID()
+    await owner.run(GOOD, id)
+    await expectFailure(other.send(ExecutorRead({ id, seq: 1, waitMs: 0 })), "SANDBOX_LOST")
+    await other.send(ExecutorCancel({ id }))
+    expect(far.running).toBe(1)
+    await expectFailure(owner.run(GOOD, id), "MESSAGE_INVALID", /already/)
+  })
+
+  it("put a file outside the workspace, or one that is not what it says", async () => {
+    const far = new ScriptedExecutor()
+    const client = await new RawClient(await serve(far)).start()
+    const put = (path: string, sha256 = createHash("sha256").update("x").digest("hex")): Promise<Reply> => {
+      const head = { path, executable: false, sha256 }
+      const body = Buffer.concat(writeFrame({ head, blobs: [Buffer.from("x")] }))
+      return client.send(ExecutorPut(client.last(body)))
+    }
+    for (const path of ["../x", "/x", "a/../../x", "", "a\\b", ".glovebox/x", "a\0b"]) {
+      await expectFailure(put(path), "CODE_FILE_REFUSED")
+    }
+    await expectFailure(put("x", "0".repeat(64)), "MESSAGE_INVALID")
+    const cut = Buffer.concat(writeFrame({ head: {}, blobs: [Buffer.from("x")] })).subarray(0, -1)
+    await expectFailure(client.send(ExecutorPut(client.last(cut))), "MESSAGE_INVALID")
+    expect(far.files).toEqual([])
+    await put("fine")
+    expect(far.files.map(({ path }) => path)).toEqual(["fine"])
+  })
+
+  it("run anything on an executor that was not described to it", async () => {
+    const far = new ScriptedExecutor()
+    const client = new RawClient(await serve(far))
+    const reply = await client.run(GOOD)
+    expect(ExecutorChunk.is(reply) && reply.end && reply.instance !== client.instance).toBe(true)
+    expect(far.ran).toEqual([])
+  })
+})
+
+describe("bounds for all clients", () => {
+  it("are kept for keys: one too many is refused and leaves nothing behind, until another rests", async () => {
+    const made: string[] = []
+    const ends = await serve(
+      (key) => {
+        made.push(key)
+        return new ScriptedExecutor(saying("x"))
+      },
+      { maxKeys: 2 },
+    )
+    const [one, two, three] = [ends.client(), ends.client(), ends.client()]
+    await Promise.all([one.start(), two.start()])
+    await expectFailure(three.start(), "TRY_LATER", /2 clients/)
+    for (let index = 0; index < 20; index += 1) {
+      await expectFailure(ends.client().start(), "TRY_LATER")
+    }
+    expect([ends.service.status.keys, made.length]).toEqual([2, 2])
+    const agents = async (): Promise<string[]> =>
+      Object.keys((await ends.runtime.inner.saveState())["agents"] ?? {})
+    await expect.poll(agents).toEqual([`executor/${one.key}`, `executor/${two.key}`])
+    await one.stop()
+    await three.start()
+    expect(made).toEqual([one.key, two.key, three.key])
+  })
+
+  it("are kept for runs of one key, and of all", async () => {
+    const open = gate()
+    let most = 0
+    const far = new ScriptedExecutor(async function* script() {
+      most = Math.max(most, far.running)
+      await open.promise
+      yield* saying("done")([], new AbortController().signal)
+    })
+    const ends = await serve(far, { maxRuns: 3, maxRunsPerKey: 2, maxQueuedPerKey: 3 })
+    const clients = [ends.client(), ends.client()]
+    const calls = clients.flatMap((client) => [1, 2, 3].map(() => client.executeCodeBlocks([BLOCK])))
+    await expect.poll(() => [ends.service.status.runs, far.running]).toEqual([6, 3])
+    await expectFailure(clients[0]!.executeCodeBlocks([BLOCK]), "TRY_LATER", /3 runs/)
+    open.open()
+    expect((await Promise.all(calls)).map(({ output }) => output)).toEqual(Array(6).fill("done"))
+    expect(most).toBe(3)
+  })
+
+  it("let a client flood only its own mailbox", async () => {
+    const ends = await serve(new ScriptedExecutor(endless), { maxQueuedPerKey: 1 })
+    const client = await new RawClient(ends).start()
+    const id = randomUUID()
+    const waits = Array.from({ length: 100 }, () =>
+      client.send(ExecutorControl({ id: randomUUID(), action: "start", waitMs: 60_000 })),
+    )
+    const settled = await Promise.allSettled(waits)
+    expect(settled.some(({ status }) => status === "rejected")).toBe(true)
+    expect(ExecutorChunk.is(await client.run(GOOD, id))).toBe(true)
+    expect((await ends.client().stream([BLOCK]).next()).value).toMatchObject({ type: "stdout" })
+  })
+})
+
+describe("an operator", () => {
+  it("cannot serve the machine itself by mistake", async () => {
+    const host = Object.assign(new ScriptedExecutor(), { runsOnHost: true })
+    const refused = await serve(host, { logger: silentLogger })
+    await expectFailure(refused.client().start(), "HOST_EXECUTION_REFUSED")
+    const allowed = await serve(host, { dangerouslyServeHost: true })
+    const executor = allowed.client()
+    await executor.start()
+    expect(executor.runsOnHost).toBe(true)
+  })
+
+  it("is told which options are wrong", async () => {
+    const { runtime } = await serve(new ScriptedExecutor())
+    const make = (): ScriptedExecutor => new ScriptedExecutor()
+    await expectFailure(
+      serveCodeExecutor(runtime, { executor: make, max_keys: 1 } as never),
+      "OPTION_INVALID",
+      /maxKeys/,
+    )
+    await expectFailure(serveCodeExecutor(runtime, { executor: make }), "AGENT_ALREADY_REGISTERED")
+  })
+
+  it("can let what runs end, and nothing begin", async () => {
+    const open = gate()
+    const far = new ScriptedExecutor(async function* script() {
+      yield output("begun")
+      await open.promise
+      yield finished()
+    })
+    const ends = await serve(far)
+    const executor = ends.client()
+    const events = executor.stream([BLOCK])
+    await events.next()
+    const drained = ends.service.drain().then(() => far.running)
+    await expectFailure(executor.executeCodeBlocks([BLOCK]), "TRY_LATER", /about to stop/)
+    await expectFailure(ends.client().start(), "TRY_LATER", /about to stop/)
+    open.open()
+    expect((await events.next()).value).toMatchObject({ type: "finished" })
+    expect([await drained, far.ran.length]).toEqual([0, 1])
+  })
+
+  it("can end it all, and the runtime goes on", async () => {
+    const far = new ScriptedExecutor(endless)
+    const ends = await serve(far)
+    const executor = ends.client()
+    const events = executor.stream([BLOCK])
+    await events.next()
+    await ends.service.close()
+    expect([far.running, far.stops, ends.service.status]).toEqual([0, 1, { keys: 0, runs: 0 }])
+    await expectFailure(events.next(), "EXECUTOR_STOPPED")
+    await expectFailure(ends.client().start(), "EXECUTOR_STOPPED", /no more code/)
+  })
+})

@@ -1,0 +1,5 @@
+export type { ExecutorServiceStatus } from "./executor-service.ts"
+export { RemoteCodeExecutor } from "./remote-code-executor.ts"
+export type { RemoteCodeExecutorOptions } from "./remote-options.ts"
+export { type ServedCodeExecutor, serveCodeExecutor } from "./serve-code-executor.ts"
+export type { ServeCodeExecutorOptions } from "./serve-options.ts"
