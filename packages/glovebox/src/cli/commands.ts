@@ -65,4 +65,14 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: "serve the sandbox to MCP clients",
     load: async (output) => (await import("./mcp-command.ts")).mcpCommand(output),
   },
+  {
+    name: "host",
+    summary: "pass messages between workers",
+    load: async (output) => (await import("./host-command.ts")).hostCommand(output),
+  },
+  {
+    name: "worker",
+    summary: "serve agents, or a sandbox, to all workers of a host",
+    load: async (output) => (await import("./worker-command.ts")).workerCommand(output),
+  },
 ]

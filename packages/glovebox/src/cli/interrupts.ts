@@ -15,6 +15,7 @@ export interface Interrupts extends Disposable {
 export function watchInterrupts(
   source: EventEmitter = process,
   exit: (code: number, name: NodeJS.Signals) => void = leaveBy,
+  patienceMs: number = PATIENCE_MS,
 ): Interrupts {
   const controller = new AbortController()
   let exitCode: number | undefined
@@ -27,7 +28,7 @@ export function watchInterrupts(
       const code = 128 + constants.signals[name]
       exitCode = code
       // Something may not be interruptible, such as the opening of a pipe that nobody writes to.
-      setTimeout(() => exit(code, name), PATIENCE_MS).unref()
+      setTimeout(() => exit(code, name), patienceMs).unref()
       controller.abort(new Error(`The command was ended by ${name}.`))
     }
     source.on(name, listener)
