@@ -70,12 +70,14 @@ describe("the packed package", () => {
 
   it("imports under every subpath in an empty folder", async () => {
     expect(subpaths).toContain("./core")
-    for (const subpath of subpaths) {
-      const specifier = subpath.replace(/^\./, "glovebox")
-      const code = `const m = await import(${JSON.stringify(specifier)}); console.log(Object.keys(m).length)`
-      const { stdout } = await run(process.execPath, ["--input-type=module", "-e", code], { cwd: folder })
-      expect(Number(stdout), specifier).toBeGreaterThan(0)
-    }
+    const specifiers = subpaths.map((subpath) => subpath.replace(/^\./, "glovebox"))
+    const code = `const counts = {}
+for (const name of ${JSON.stringify(specifiers)}) counts[name] = Object.keys(await import(name)).length
+console.log(JSON.stringify(counts))`
+    const { stdout } = await run(process.execPath, ["--input-type=module", "-e", code], { cwd: folder })
+    const counts = JSON.parse(stdout) as Record<string, number>
+    expect(Object.keys(counts)).toEqual(specifiers)
+    expect(specifiers.filter((name) => counts[name] === 0)).toEqual([])
   })
 
   it("brings the command", async () => {
