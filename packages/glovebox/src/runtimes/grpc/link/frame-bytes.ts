@@ -1,3 +1,4 @@
+import { GloveboxError } from "../../../core/glovebox-error.ts"
 import { decodeMessage, encodeMessage } from "../wire/codec.ts"
 import type { Beat, WireMessage } from "../wire/wire-message.ts"
 
@@ -35,19 +36,25 @@ export function joinFrames(frames: readonly Buffer[], beat: Buffer): Buffer {
   return joined
 }
 
-/** The messages within one message, one after the other as they are asked for; a batch within a batch stays one. */
+/** The messages within one message, one after the other as they are asked for. */
 export function* splitFrames(bytes: Buffer): Generator<WireMessage, void> {
   let at = 0
   while (bytes[at] === BATCH_TAG[0] && bytes[at + 1] === BATCH_TAG[1]) {
     const { value: size, end } = readVarint(bytes, at + BATCH_TAG.length)
     if (end + size > bytes.length) break
-    yield decodeMessage(bytes.subarray(end, end + size))
+    yield single(decodeMessage(bytes.subarray(end, end + size)))
     at = end + size
   }
   if (at === bytes.length && at > 0) return
   const rest = decodeMessage(at === 0 ? bytes : bytes.subarray(at))
   yield rest
-  if (rest.batch) yield* rest.batch
+  for (const message of rest.batch ?? []) yield single(message)
+}
+
+/** A batch where only one message may be is refused: nobody would read what is in it. */
+export function single(message: WireMessage): WireMessage {
+  if (!message.batch?.length) return message
+  throw new GloveboxError("CONNECTION_LOST", "A batch came within a batch, or in parts.")
 }
 
 function varintSize(value: number): number {

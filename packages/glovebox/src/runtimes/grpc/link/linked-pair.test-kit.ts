@@ -14,9 +14,11 @@ import type { LinkOptions } from "./link-options.ts"
 export type ServerStream = ServerDuplexStream<Buffer, Buffer>
 export type ClientStream = ClientDuplexStream<Buffer, Buffer>
 
-/** A gRPC server on loopback whose channels go to `onChannel`, and a client of it. */
+/** A gRPC server on loopback whose channels go to `onChannel`, and clients of it. */
 export async function openLoopback(onChannel: (stream: ServerStream) => void): Promise<{
   readonly client: AgentRpcClient
+  /** Another connection in place of the one before, as a worker has one for each of its channels. */
+  reconnect(): AgentRpcClient
   [Symbol.asyncDispose](): Promise<void>
 }> {
   const server = new Server()
@@ -26,9 +28,19 @@ export async function openLoopback(onChannel: (stream: ServerStream) => void): P
       error ? reject(error) : resolve(bound),
     )
   })
-  const client = new AgentRpcClient(`127.0.0.1:${port}`, credentials.createInsecure())
+  const connect = (): AgentRpcClient =>
+    new AgentRpcClient(`127.0.0.1:${port}`, credentials.createInsecure(), {
+      "grpc.use_local_subchannel_pool": 1,
+    })
+  let client = connect()
   return {
-    client,
+    get client() {
+      return client
+    },
+    reconnect() {
+      client.close()
+      return (client = connect())
+    },
     [Symbol.asyncDispose]: async () => {
       client.close()
       server.forceShutdown()
@@ -115,7 +127,7 @@ export class LinkedPair {
     this.worker.link.detach()
     const metadata = new Metadata()
     metadata.set("glovebox-received", String(this.worker.link.received))
-    const client = this.#loopback.client.openChannel(metadata)
+    const client = this.#loopback.reconnect().openChannel(metadata)
     const answer = await new Promise<Metadata>((resolve, reject) => {
       client.on("metadata", resolve)
       client.on("error", reject)

@@ -1,6 +1,7 @@
 import { GloveboxError } from "../../../core/glovebox-error.ts"
 import { decodeMessage } from "../wire/codec.ts"
 import type { WireMessage } from "../wire/wire-message.ts"
+import { single } from "./frame-bytes.ts"
 
 const DEFAULT_MAX_BYTES = 64 * 1024 * 1024
 
@@ -24,7 +25,7 @@ export class PartialFrame {
     if (isMore) return undefined
     const bytes = Buffer.concat(this.#parts, this.#size)
     this.clear()
-    return decodeMessage(bytes)
+    return single(decodeMessage(bytes))
   }
 
   clear(): void {
