@@ -207,6 +207,8 @@ export class HostConnection {
       "grpc.max_receive_message_length": maxMessageBytes,
       "grpc.max_send_message_length": -1,
       "grpc.use_local_subchannel_pool": 1,
+      // A name server that does not answer would hold the process long after its end.
+      "grpc.service_config_disable_resolution": 1,
     })
     return this.#client
   }
