@@ -18,7 +18,7 @@ it.each([
   ["an unknown option", ["core", "--wrong"]],
 ])("run prints the known names for %s, and exits with 2", (_, args) => {
   const { status, stderr } = run(args)
-  expect(stderr).toContain("Known names: audit, chat, core, docker, egress, executors")
+  expect(stderr).toContain("Known names: audit, chat, core, docker, egress, executors, grpc")
   expect(status).toBe(2)
 })
 

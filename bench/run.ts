@@ -10,6 +10,7 @@ const BENCHES = new Map<string, () => Promise<Bench>>([
   ["docker", async () => (await import("./docker/docker-bench.ts")).dockerBench],
   ["egress", async () => (await import("./egress/egress-bench.ts")).egressBench],
   ["executors", async () => (await import("./executors/executors-bench.ts")).executorsBench],
+  ["grpc", async () => (await import("./grpc/grpc-bench.ts")).grpcBench],
 ])
 
 const USAGE = `Usage: npm run bench -- <name> [--json]\nKnown names: ${[...BENCHES.keys()].join(", ")}`
