@@ -81,15 +81,14 @@ describe("where AutoGen's host waits forever, ours", () => {
     },
   )
 
-  test("lets a call through that comes back to our agent, which waits for it", async () => {
-    const path = ["ts-walker/circle", "py-walker/circle", "ts-walker/circle"]
-    const reply = await peers.ts.send(
-      { type: "Walk", message: { path: path.slice(1) } },
-      "ts-walker/circle",
-      {
-        timeoutMs: 5_000,
-      },
-    )
-    expect(reply).toEqual({ type: "Trail", message: { steps: path } })
+  test.each([
+    { name: "our agent, which waits for it", keys: ["circle"] },
+    { name: "several of ours over one of AutoGen's", keys: ["a", "b", "c", "d"] },
+  ])("lets calls through that come back to $name", async ({ keys }) => {
+    const paths = keys.map((key) => [`ts-walker/${key}`, "py-walker/circle", `ts-walker/${key}`])
+    const walks = paths.map(async ([first = "", ...path]) => {
+      return await peers.ts.send({ type: "Walk", message: { path } }, first, { timeoutMs: 5_000 })
+    })
+    expect(await Promise.all(walks)).toEqual(paths.map((steps) => ({ type: "Trail", message: { steps } })))
   })
 })

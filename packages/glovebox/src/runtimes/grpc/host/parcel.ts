@@ -8,6 +8,8 @@ export interface RequestParcel {
   readonly hopId: string
   readonly caller: WorkerSession
   readonly request: RpcRequest
+  /** The sends that wait for it, as far as known; "" when it was made outside a handler. */
+  readonly chain: string
   /** A handler waits for it, so it may not wait for that handler's end. */
   readonly isChained: boolean
   readonly deadline: number

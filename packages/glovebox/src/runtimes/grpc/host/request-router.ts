@@ -51,7 +51,7 @@ export class RequestRouter {
   accept(caller: WorkerSession, request: RpcRequest): void {
     const { metrics, requestTimeoutMs } = this.#options
     metrics.requests++
-    const { target, metadata, request_id: id } = request
+    const { source, target, metadata, request_id: id } = request
     const problem = this.#problemOf(caller, id, target)
     if (problem) {
       metrics.refused++
@@ -60,13 +60,14 @@ export class RequestRouter {
     }
     const readAt = performance.now()
     const timeout = readTimeout(metadata?.[MESSAGE_METADATA.timeoutMs]) ?? requestTimeoutMs
-    const chain = metadata?.[MESSAGE_METADATA.chain]
+    const chain = metadata?.[MESSAGE_METADATA.chain] ?? caller.chainOf(source)
     const parcel: RequestParcel = {
       kind: "request",
       hopId: (++this.#lastId).toString(36),
       caller,
       request,
-      isChained: chain !== undefined && chain !== "",
+      chain,
+      isChained: chain !== "",
       readAt,
       deadline: readAt + timeout,
       bytes: requestSize(request),
@@ -118,7 +119,7 @@ export class RequestRouter {
       metrics.strayResponses++
       return
     }
-    worker.incoming.delete(parcel.hopId)
+    worker.ended(parcel)
     worker.outbox.requestEnded()
     if (parcel.isSettled) metrics.strayResponses++
     else {
@@ -231,7 +232,7 @@ export class RequestRouter {
     if (parcel.isWaiting) target.outbox.discard(parcel)
     else if (target.isPlain && target.incoming.has(hopId)) {
       // It may never answer; what it answers late is for nobody.
-      target.incoming.delete(hopId)
+      target.ended(parcel)
       target.outbox.requestEnded()
       this.#options.onEnded(target)
     }

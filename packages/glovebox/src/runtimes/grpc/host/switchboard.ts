@@ -218,7 +218,7 @@ export class Switchboard {
     if (response) session.respond(failure(response.request_id, error.code, error.message))
     const parcel = request && session.incoming.get(request.request_id)
     if (!parcel) return
-    session.incoming.delete(parcel.hopId)
+    session.ended(parcel)
     session.outbox.requestEnded()
     this.requests.refuse(parcel, error.code, error.message)
   }

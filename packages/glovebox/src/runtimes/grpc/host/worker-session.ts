@@ -2,7 +2,8 @@ import { randomBytes, timingSafeEqual } from "node:crypto"
 import { GloveboxError } from "../../../core/glovebox-error.ts"
 import type { Link } from "../link/link.ts"
 import { Grant } from "../security/index.ts"
-import type { ControlMessage, Notice, RpcResponse } from "../wire/wire-message.ts"
+import type { ControlMessage, Notice, RpcResponse, WireAgentId } from "../wire/wire-message.ts"
+import { AgentsAtWork } from "./agents-at-work.ts"
 import { failure } from "./failure.ts"
 import { Outbox, type OutboxExits, type OutboxLimits } from "./outbox.ts"
 import type { RequestParcel } from "./parcel.ts"
@@ -53,6 +54,7 @@ export class WorkerSession {
   control: ControlStream | undefined
   /** Runs out for a client without a channel. */
   graceTimer: NodeJS.Timeout | undefined
+  readonly #atWork = new AgentsAtWork()
 
   constructor(clientId: string, limits: OutboxLimits, onRefused: OutboxExits["onRefused"]) {
     this.clientId = clientId
@@ -64,6 +66,22 @@ export class WorkerSession {
 
   get isPlain(): boolean {
     return !this.isLink
+  }
+
+  /** A request is at this worker. */
+  began(parcel: RequestParcel): void {
+    this.incoming.set(parcel.hopId, parcel)
+    if (this.isPlain) this.#atWork.began(parcel)
+  }
+
+  ended(parcel: RequestParcel): void {
+    this.incoming.delete(parcel.hopId)
+    if (this.isPlain) this.#atWork.ended(parcel)
+  }
+
+  /** What a worker that tells no chain itself sends for this agent, for all that is known. */
+  chainOf(agent: WireAgentId | null | undefined): string {
+    return this.isPlain ? this.#atWork.chainOf(agent) : ""
   }
 
   hasSecret(given: string | undefined): boolean {

@@ -18,7 +18,7 @@ export function writeParcel(session: WorkerSession, parcel: Parcel): WriteOutcom
       parcel.isWritten = true
     }
     link.send({ request: forwarded(parcel) }, { onWritten })
-    session.incoming.set(parcel.hopId, parcel)
+    session.began(parcel)
     return true
   } catch (error) {
     if (GloveboxError.is(error, "MESSAGE_TOO_LARGE")) return error
@@ -27,9 +27,12 @@ export function writeParcel(session: WorkerSession, parcel: Parcel): WriteOutcom
   }
 }
 
-function forwarded({ hopId, request, deadline, readAt }: RequestParcel): RpcRequest {
+function forwarded({ chain, hopId, request, deadline, readAt }: RequestParcel): RpcRequest {
   const { source, target, method, payload } = request
   let { metadata } = request
+  if (chain !== (metadata?.[MESSAGE_METADATA.chain] ?? "")) {
+    metadata = { ...metadata, [MESSAGE_METADATA.chain]: chain }
+  }
   // What waited here has less time left.
   if (metadata?.[MESSAGE_METADATA.timeoutMs] !== undefined) {
     const now = performance.now()

@@ -12,6 +12,9 @@ export const CALL_METADATA = {
   heartbeatMs: "glovebox-heartbeat-ms",
 } as const
 
+/** Between chains of which it is not known which one a request is of. */
+export const CHAIN_ALTERNATIVE = "|"
+
 /** The only version of the link there is. */
 export const LINK_VERSION = "1"
 

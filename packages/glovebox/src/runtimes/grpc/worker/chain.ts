@@ -1,4 +1,5 @@
 import type { Delivery } from "../../../core/single-threaded/delivery.ts"
+import { CHAIN_ALTERNATIVE } from "../wire/metadata-names.ts"
 import type { OutgoingCall } from "./outgoing-call.ts"
 
 // What was sent before anybody waited for it; whether somebody does by now, only its worker knows.
@@ -17,16 +18,22 @@ export function chainOf(call: OutgoingCall): string {
   const { cause } = call
   if (!cause) return ""
   const own = call.waiters ? call.id : call.id + NOT_YET_WAITED_FOR
-  const links = [...textsOf(cause.arrival?.chain ?? ""), own]
-  return links.slice(-MAX_LENGTH).join(",")
+  const before = (cause.arrival?.chain ?? "").split(CHAIN_ALTERNATIVE)
+  return before.map((chain) => extended(chain, own)).join(CHAIN_ALTERNATIVE)
 }
 
-export function parseChain(chain: string): readonly ChainLink[] {
-  return textsOf(chain).map((text) =>
-    text.endsWith(NOT_YET_WAITED_FOR)
-      ? { id: text.slice(0, -NOT_YET_WAITED_FOR.length), isWaitedFor: false }
-      : { id: text, isWaitedFor: true },
-  )
+/** Several where the host could not know which one it is. */
+export function parseChains(chains: string): readonly (readonly ChainLink[])[] {
+  if (chains === "") return []
+  return chains
+    .split(CHAIN_ALTERNATIVE)
+    .map((chain) =>
+      textsOf(chain).map((text) =>
+        text.endsWith(NOT_YET_WAITED_FOR)
+          ? { id: text.slice(0, -NOT_YET_WAITED_FOR.length), isWaitedFor: false }
+          : { id: text, isWaitedFor: true },
+      ),
+    )
 }
 
 /** Finds the handlers of this worker that wait for an arrival, now and later. */
@@ -44,6 +51,10 @@ export async function watchChain(
     call?.onWaiter((waiter) => onWaiter(waiter))
     if (!call?.waiters && !isKnown && !(await isWaitedFor(id))) return
   }
+}
+
+function extended(chain: string, own: string): string {
+  return [...textsOf(chain), own].slice(-MAX_LENGTH).join(",")
 }
 
 function textsOf(chain: string): readonly string[] {

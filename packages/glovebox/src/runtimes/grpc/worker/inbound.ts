@@ -14,7 +14,7 @@ import { readEvent } from "../wire/cloud-event.ts"
 import { MESSAGE_METADATA } from "../wire/metadata-names.ts"
 import { errorFields } from "../wire/wire-error.ts"
 import type { Cancellation, CloudEvent, RpcRequest, RpcResponse, WireAgentId } from "../wire/wire-message.ts"
-import { type ChainLink, parseChain, watchChain } from "./chain.ts"
+import { type ChainLink, parseChains, watchChain } from "./chain.ts"
 import type { HostPort } from "./host-port.ts"
 import { MESSAGE_ID_METADATA, fromWirePayload, toWirePayload, writeMessage } from "./message-types.ts"
 import type { OutgoingCall } from "./outgoing-call.ts"
@@ -29,6 +29,8 @@ export interface InboundOptions {
   readonly isWaitedFor: (id: string) => Promise<boolean>
   readonly accessOfEvent: (id: string) => AccessScope | undefined
 }
+
+type Chains = readonly (readonly ChainLink[])[]
 
 /** Takes what comes from the host to the agents of this worker, and their answers back. */
 export class Inbound {
@@ -116,13 +118,13 @@ export class Inbound {
     }
     const mailbox = directory.mailbox(recipient)
     const delivery = new Delivery(mailbox, message, sender, metadata[MESSAGE_ID_METADATA] ?? id, caller)
-    const links = parseChain(chain)
+    const chains = parseChains(chain)
     delivery.arrival = { chain, reread }
     delivery.trace = traceOf(metadata)
-    delivery.senderAccess = this.#accessOf(links)
+    delivery.senderAccess = this.#accessOf(chains)
     this.#requests.set(id, delivery)
     try {
-      this.#receive(delivery, links)
+      this.#receive(delivery, chains)
     } catch (error) {
       this.#requests.delete(id)
       delivery.end()
@@ -131,21 +133,21 @@ export class Inbound {
   }
 
   /** Lets it through ahead of the others where what runs there waits for it. */
-  #receive(delivery: Delivery, links: readonly ChainLink[]): void {
+  #receive(delivery: Delivery, chains: Chains): void {
     const { findCall, isWaitedFor, parts } = this.#options
     let isInPlace = false
     const onWaiter = (waiter: Delivery): void => {
       if (isInPlace) parts.dispatcher.waitedFor(delivery, waiter)
       else if (waiter.phase !== "done") delivery.addWaiter(waiter)
     }
-    if (links.length > 0) void watchChain(delivery, links, findCall, isWaitedFor, onWaiter)
+    for (const links of chains) void watchChain(delivery, links, findCall, isWaitedFor, onWaiter)
     parts.dispatcher.receive(delivery)
     isInPlace = true
     for (const waiter of delivery.waiters) parts.dispatcher.waitedFor(delivery, waiter)
   }
 
-  #accessOf(links: readonly ChainLink[]): AccessScope | undefined {
-    for (const { id } of links.toReversed()) {
+  #accessOf(chains: Chains): AccessScope | undefined {
+    for (const { id } of chains.flat().toReversed()) {
       const call = this.#options.findCall(id)
       if (call) return call.access
     }
