@@ -119,6 +119,8 @@ describe("AuditLog when things go wrong", () => {
     expect([full, code]).toEqual(["full", "AUDIT_WRITE_FAILED"])
     expect(await writer.line()).toBe("refused AUDIT_WRITE_FAILED")
     expect((await stat(folder.path)).size).toBeLessThanOrEqual(limit)
+    // What was half written is not there any more.
+    expect(await verifyAuditLog(folder.path)).toMatchObject({ ok: true, records: Number(last) })
     spawnSync("prlimit", ["--pid", String(writer.pid), "--fsize=unlimited:unlimited"])
     writer.tell()
     expect(await writer.line()).toMatch(/^again /)
@@ -214,6 +216,15 @@ describe("verifyAuditLog", () => {
   it.each(attacks)("finds %s in hundreds of tries", async (_, attack) => {
     expect(await findsEach(attack, 300)).toBe(true)
   })
+})
+
+it("no pipe in the place of a log or of its head is waited for", async () => {
+  await using folder = await AuditFolder.make()
+  spawnSync("mkfifo", [folder.path, join(folder.folder, "other.jsonl.head")])
+  const broken = { code: "AUDIT_LOG_BROKEN" }
+  await expect(verifyAuditLog(folder.path)).rejects.toMatchObject(broken)
+  await expect(folder.records()).rejects.toMatchObject(broken)
+  await expect(verifyAuditLog(join(folder.folder, "other.jsonl"))).rejects.toMatchObject(broken)
 })
 
 it("auditFiles lists nothing where nothing is", async () => {

@@ -1,8 +1,9 @@
 import { watch } from "node:fs"
-import { type FileHandle, open, stat } from "node:fs/promises"
+import { type FileHandle, stat } from "node:fs/promises"
 import { dirname } from "node:path"
 import { watchAbort } from "../../internal/watch-abort.ts"
 import { auditFiles } from "./audit-files.ts"
+import { openRegular } from "./open-regular.ts"
 import { type AuditLine, LineCutter, readChunks } from "./read-lines.ts"
 
 // Some file systems tell nothing of changes.
@@ -29,7 +30,7 @@ export async function* followLines(
         // It was there before the last read, so what is read now is whole.
         await handle?.close()
         handle = undefined
-        handle = await open(next, "r")
+        handle = await openRegular(next)
         cutter = new LineCutter(next)
         position = { offset: 0 }
         continue

@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto"
 import { constants } from "node:fs"
-import { type FileHandle, lstat, open, writeFile } from "node:fs/promises"
+import { type FileHandle, lstat, open } from "node:fs/promises"
 import { basename, dirname } from "node:path"
 import { GloveboxError } from "../../core/glovebox-error.ts"
 import { type AuditRecord, MAX_LINE_BYTES, openRecord } from "./record-line.ts"
 import type { LogEvent } from "./own-records.ts"
 import { syncFolder } from "./sync-folder.ts"
+import { writeNew } from "./write-new.ts"
 
 const BLOCK_BYTES = 64 * 1024
 const NEWLINE = 10
@@ -57,7 +58,7 @@ export class LogFile {
   async putAside(torn: Buffer, seq: number): Promise<LogEvent> {
     const sha256 = createHash("sha256").update(torn).digest("hex")
     const kept = `${this.#path}.torn-${seq}-${sha256.slice(0, 8)}`
-    await writeFile(kept, torn, { mode: 0o600, flush: true })
+    await writeNew(kept, torn)
     await syncFolder(dirname(this.#path))
     this.#size -= torn.length
     await this.restore()

@@ -66,7 +66,6 @@ export class LogWriter {
       this.#failure = undefined
       return receipts
     } catch (error) {
-      // What may be half written is taken back before the next write; here the disk may be full.
       this.#failure = { refused: (this.#failure?.refused ?? 0) + entries.length, error: errorMessage(error) }
       throw asWriteFailure(this.#settings.path, error)
     }
@@ -118,9 +117,7 @@ export class LogWriter {
       receipts.push(draft.add(entry))
     }
     if (this.#checkpoint === "closed") draft.addCheckpoint("closed")
-    this.#isDirty = true
-    await file.append(draft.toBuffer())
-    this.#isDirty = false
+    await this.#append(file, draft.toBuffer())
     this.#isHeadDue ||= draft.state.sinceCheckpoint < this.#state.sinceCheckpoint + receipts.length
     this.#state = draft.state
     this.#events = []
@@ -139,10 +136,27 @@ export class LogWriter {
       .then(() => (this.#headOnItsWay = undefined))
   }
 
-  async #fileToWrite(): Promise<LogFile> {
-    const { path, maxFileBytes } = this.#settings
+  async #append(file: LogFile, bytes: Buffer): Promise<void> {
+    this.#isDirty = true
+    try {
+      await file.append(bytes)
+      this.#isDirty = false
+    } catch (error) {
+      // At once, so that whoever looks meanwhile finds a whole log; where that fails too, before the next write.
+      await this.#takeBack().catch(() => {})
+      throw error
+    }
+  }
+
+  /** Removes what a failed write may have left. */
+  async #takeBack(): Promise<void> {
     if (this.#isDirty) await this.#file?.restore()
     this.#isDirty = false
+  }
+
+  async #fileToWrite(): Promise<LogFile> {
+    const { path, maxFileBytes } = this.#settings
+    await this.#takeBack()
     await this.#file?.check()
     if (this.#file && this.#file.size >= maxFileBytes) {
       const full = this.#file

@@ -1,6 +1,7 @@
-import { type FileHandle, open } from "node:fs/promises"
+import type { FileHandle } from "node:fs/promises"
 import { isMissingFile } from "../../internal/is-missing-file.ts"
 import { rotatedFiles } from "./audit-files.ts"
+import { openRegular } from "./open-regular.ts"
 
 export interface OpenFile {
   readonly path: string
@@ -13,7 +14,7 @@ export interface OpenFile {
  */
 export async function* openFiles(log: string | readonly string[]): AsyncGenerator<OpenFile, void> {
   if (typeof log !== "string") {
-    for (const path of log) yield* held({ path, handle: await open(path, "r") })
+    for (const path of log) yield* held({ path, handle: await openRegular(path) })
     return
   }
   let last = -1
@@ -23,7 +24,7 @@ export async function* openFiles(log: string | readonly string[]): AsyncGenerato
     const rotated = await nextRotated()
     if (rotated) {
       last = rotated.number
-      yield* held({ path: rotated.path, handle: await open(rotated.path, "r") })
+      yield* held({ path: rotated.path, handle: await openRegular(rotated.path) })
       continue
     }
     const handle = await openIfThere(log)
@@ -46,7 +47,7 @@ async function* held(file: OpenFile): AsyncGenerator<OpenFile, void> {
 
 async function openIfThere(path: string): Promise<FileHandle | undefined> {
   try {
-    return await open(path, "r")
+    return await openRegular(path)
   } catch (error) {
     if (isMissingFile(error)) return undefined
     throw error
