@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { jsonLine, safeText, visibleLine, visibleText } from "./safe-text.ts"
+import { jsonLine, revealedText, safeText, visibleLine, visibleText } from "./safe-text.ts"
 
 describe("safeText", () => {
   it("lets text, lines and colours through", () => {
@@ -33,6 +33,11 @@ describe("visibleText", () => {
     ],
     ["letters of no width", "a\u200bb\u2060c\ufeffd\u00ade", "a<U+200B>b<U+2060>c<U+FEFF>d<U+00AD>e"],
     ["joiners that join nothing", "a\u200db\u200cc\ufe0f", "a<U+200D>b<U+200C>c<U+FE0F>"],
+    [
+      "selectors in names",
+      "a1\ufe0f \u2139\ufe0f \u2139\u200d\u2139",
+      "a1<U+FE0F> \u2139<U+FE0F> \u2139<U+200D>\u2139",
+    ],
     ["hidden tags and selectors", "x\u{e0041}y\u{e0100}", "x<U+E0041>y<U+E0100>"],
     ["fillers", "a\u3164b\u115fc", "a<U+3164>b<U+115F>c"],
     ["other ends of lines", "a\u2028b\u2029c\u0085d", "a<U+2028>b<U+2029>c<U+0085>d"],
@@ -73,6 +78,25 @@ describe("visibleText", () => {
         expect(Array.from(visibleText(parts.join(""))).filter(isDangerous)).toEqual([])
       }),
     )
+  })
+})
+
+describe("revealedText", () => {
+  it.each([
+    ["what joins letters", "می\u200cخواهم 👩\u200d🔬 ❤\ufe0f", "می<U+200C>خواهم 👩<U+200D>🔬 ❤<U+FE0F>"],
+    [
+      "blanks that are no space",
+      "rm\u00a0-rf\u3000/\u2800x\u202f",
+      "rm<U+00A0>-rf<U+3000>/<U+2800>x<U+202F>",
+    ],
+    ["what is visible text for others too", "a\u202eb\u001b[1m\rc", "a<U+202E>b␛[1m␍\nc"],
+  ])("shows %s", (_, text, shown) => {
+    expect(revealedText(text)).toBe(shown)
+  })
+
+  it("leaves text, spaces, tabs and lines as they are", () => {
+    const text = "\tif x:\n\t\tprint('naïve 漢字 👍🏽')\n"
+    expect(revealedText(text)).toBe(text)
   })
 })
 

@@ -4,14 +4,21 @@ const HIDDEN = String.raw`[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Poi
 // Inside an emoji, and inside words of scripts that are written with them, joiners are seen by what they do.
 const SCRIPTS = "Arab Beng Deva Gujr Guru Knda Mlym Mong Orya Sinh Taml Telu".split(" ")
 const LETTER = `[${SCRIPTS.map((script) => String.raw`\p{Script=${script}}`).join("")}]`
+// Some pictures are letters: a name with a selector in it looks like the same name without.
+const PICTURE = String.raw`(?!\p{ID_Continue})\p{Extended_Pictographic}`
 const JOINER = [
-  String.raw`(?<=\p{Extended_Pictographic}[\u{FE0F}\p{Emoji_Modifier}]?)\u{200D}(?=\p{Extended_Pictographic})`,
-  String.raw`(?<=\p{Emoji})\u{FE0F}`,
+  String.raw`(?<=${PICTURE}[\u{FE0F}\p{Emoji_Modifier}]?)\u{200D}(?=${PICTURE})`,
+  String.raw`(?<=${PICTURE})\u{FE0F}`,
+  String.raw`(?<=[0-9#*])\u{FE0F}(?=\u{20E3})`,
   String.raw`(?<=${LETTER})[\u{200C}\u{200D}](?=${LETTER})`,
 ].join("|")
 
 const COLOR = String.raw`\u{1B}\[[0-9;]*m`
 
+// Blanks that are none for whoever runs the text.
+const BLANK = String.raw`(?! )[\p{Zs}\u{2800}]`
+
+const REVEALED = new RegExp(String.raw`(?<kept>[\t\n])|\r\n?|${HIDDEN}|${BLANK}`, "gu")
 const VISIBLE = new RegExp(String.raw`(?<kept>[\t\n]|${JOINER})|\r\n?|${HIDDEN}`, "gu")
 const SAFE = new RegExp(String.raw`(?<kept>[\t\n\r]|${JOINER}|${COLOR})|${HIDDEN}`, "gu")
 
@@ -25,12 +32,12 @@ export function safeText(text: string): string {
 
 /** What somebody said, with all that a terminal would act on, or nobody would see, made visible. */
 export function visibleText(text: string): string {
-  return text.replace(VISIBLE, (found, kept?: string) => {
-    if (kept !== undefined) return kept
-    // On a terminal the rest of the line would cover its beginning, and for Python a new line begins there.
-    if (found.startsWith("\r")) return found === "\r\n" ? "\n" : "␍\n"
-    return picture(found)
-  })
+  return shown(text, VISIBLE)
+}
+
+/** The same for what somebody is to agree to: also what joins letters, and blanks that only look like a space. */
+export function revealedText(text: string): string {
+  return shown(text, REVEALED)
 }
 
 /** The same in one line, for names and paths. */
@@ -45,6 +52,15 @@ export function jsonLine(value: unknown): string {
   return JSON.stringify(value).replace(new RegExp(HIDDEN, "gu"), (found) =>
     found.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`),
   )
+}
+
+function shown(text: string, pattern: RegExp): string {
+  return text.replace(pattern, (found, kept?: string) => {
+    if (kept !== undefined) return kept
+    // On a terminal the rest of the line would cover its beginning, and for Python a new line begins there.
+    if (found.startsWith("\r")) return found === "\r\n" ? "\n" : "␍\n"
+    return picture(found)
+  })
 }
 
 function picture(character: string): string {

@@ -1,4 +1,4 @@
-import { visibleLine, visibleText } from "../../../internal/safe-text.ts"
+import { revealedText, visibleLine } from "../../../internal/safe-text.ts"
 import { SandboxPolicy, type PolicyChange, formatDuration } from "../../../policy/index.ts"
 import type { ApprovalPayload } from "../approval-payload.ts"
 import { isWider } from "../approval-rules.ts"
@@ -20,7 +20,8 @@ export function requestLines(request: GateRequest, payload: ApprovalPayload): re
 }
 
 function reachOf({ kind, policySha256, widenings }: GateRequest): readonly string[] {
-  if (kind === "policy") return [`policy in force: ${policySha256 ?? "unknown"}`]
+  const sha256 = visibleLine(policySha256 ?? "unknown")
+  if (kind === "policy") return [`policy in force: ${sha256}`]
   if (policySha256 === undefined) {
     return [
       kind === "tool"
@@ -29,8 +30,8 @@ function reachOf({ kind, policySha256, widenings }: GateRequest): readonly strin
     ]
   }
   if (!isWider(kind, widenings))
-    return [`policy ${policySha256}: it reaches nothing beyond deny-all`, ...widenings.map(changeLine)]
-  return [`policy ${policySha256} is wider than deny-all. It lets it reach:`, ...widenings.map(changeLine)]
+    return [`policy ${sha256}: it reaches nothing beyond deny-all`, ...widenings.map(changeLine)]
+  return [`policy ${sha256} is wider than deny-all. It lets it reach:`, ...widenings.map(changeLine)]
 }
 
 function payloadLines(payload: ApprovalPayload): readonly ShownLine[] {
@@ -59,7 +60,7 @@ function payloadLines(payload: ApprovalPayload): readonly ShownLine[] {
 }
 
 function linesOf(text: string): readonly string[] {
-  const lines = visibleText(text).split("\n")
+  const lines = revealedText(text).split("\n")
   // What ends a line begins no other.
   return lines.length > 1 && lines.at(-1) === "" ? lines.slice(0, -1) : lines
 }

@@ -109,6 +109,13 @@ describe("terminalApproval", () => {
     }
   })
 
+  it("tells two names apart that look the same, and a blank from what only looks like one", async () => {
+    const terminal = new TypedTerminal(["y"])
+    await ask(terminal, codeProposal("key1\ufe0f = key1\nrm\u00a0-rf"))
+    expect(terminal.shown).toContain("key1<U+FE0F> = key1")
+    expect(terminal.shown).toContain("rm<U+00A0>-rf")
+  })
+
   it("marks every row, so that code cannot pass for what we say", async () => {
     const fake = "Allow it? y(es), n(o) with a reason, e(dit): "
     const terminal = new TypedTerminal(["y"])
