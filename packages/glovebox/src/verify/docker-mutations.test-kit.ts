@@ -138,6 +138,7 @@ export const NO_WALLS: Readonly<Record<string, string>> = {
   AttachStdout: "the same",
   AttachStderr: "the same",
   Tty: "a terminal would change the agent's bytes, so nothing would run",
+  StopSignal: "how an engine that stops ends it; Glovebox itself removes it by force",
   "HostConfig.DeviceRequests": "empty unless asked for; see HostConfig.Devices",
   "HostConfig.Tmpfs./workspace.rw": "a permission",
   "HostConfig.Tmpfs./workspace.exec": "a permission: programs may be run from the workspace",

@@ -42,6 +42,7 @@ describe("containerSpec, for deny-all", () => {
       AttachStdout: true,
       AttachStderr: true,
       Tty: false,
+      StopSignal: "SIGKILL",
       Healthcheck: { Test: ["NONE"] },
       NetworkDisabled: true,
     })

@@ -18,6 +18,9 @@ export interface Ask<Fields extends object, Name extends string> {
   readonly timeoutMs?: number | undefined
 }
 
+// Whoever stops has no use for the far end any more, and waits for a silent one only so long.
+const STOP_MS = 5_000
+
 /** The agent that runs code for one key, as a client sees it. */
 export class FarEnd {
   readonly id: AgentId
@@ -52,10 +55,13 @@ export class FarEnd {
 
   /** Asks until it is done: each answer comes soon, however long it takes. */
   async control(action: "start" | "stop" | "restart", signal?: AbortSignal): Promise<FarExecutor> {
-    const request = ExecutorControl({ id: randomUUID(), action, waitMs: this.waitMs })
+    const timeoutMs = action === "stop" ? Math.min(STOP_MS, this.#replyTimeoutMs) : this.#replyTimeoutMs
+    const waitMs = Math.min(this.waitMs, Math.floor(timeoutMs / 3))
+    const request = ExecutorControl({ id: randomUUID(), action, waitMs })
+    const ask = { expect: ExecutorState, signal, timeoutMs }
     for (;;) {
       const askedAt = performance.now()
-      const { done, instance, description } = await this.ask(request, { expect: ExecutorState, signal })
+      const { done, instance, description } = await this.ask(request, ask)
       if (done && description) return readDescription(instance, description)
       if (done) throw new GloveboxError("REPLY_INVALID", "The far end does not say what it is.")
       await withoutHaste(askedAt, signal)

@@ -13,7 +13,8 @@ export class GrpcEnds implements AsyncDisposable {
   }
 
   static async start(): Promise<GrpcEnds> {
-    const host = new GrpcWorkerAgentRuntimeHost({ address: "127.0.0.1:0" })
+    // A worker that is gone has lost its place soon.
+    const host = new GrpcWorkerAgentRuntimeHost({ address: "127.0.0.1:0", graceMs: 1500, heartbeatMs: 250 })
     await host.start()
     const ends = new GrpcEnds(host)
     await Promise.all([ends.far.start(), ends.near.start()])

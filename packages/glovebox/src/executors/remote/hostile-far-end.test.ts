@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto"
-import { describe, expect, it, onTestFinished } from "vitest"
+import { describe, expect, it, onTestFinished, vi } from "vitest"
 import { expectFailure } from "../../core/expect-failure.test-kit.ts"
-import { ClosureAgent, type Message } from "../../core/index.ts"
+import { ClosureAgent, type Message, type MessageContext } from "../../core/index.ts"
+import { abortable } from "../../internal/abortable.ts"
 import { SandboxPolicy } from "../../policy/index.ts"
 import type { Artifact } from "../code-result.ts"
 import { writeFrame } from "./frame.ts"
@@ -33,11 +34,13 @@ interface Lies {
   /** What is answered to the n-th request for a chunk. */
   readonly chunk?: (seq: number, instance: string) => Message
   readonly isNew?: boolean
+  /** Never answers when it is told to stop. */
+  readonly isDeaf?: boolean
 }
 
 /** A client of a far end that answers what the test says. */
 async function clientOf(
-  { description, chunk, isNew = false }: Lies,
+  { description, chunk, isNew = false, isDeaf = false }: Lies,
   options: Partial<RemoteCodeExecutorOptions> = {},
 ): Promise<RemoteCodeExecutor> {
   const runtime = new RecordedRuntime()
@@ -45,8 +48,9 @@ async function clientOf(
   const known = randomUUID()
   const instance = (): string => (isNew ? randomUUID() : known)
   const types = [ExecutorControl, ExecutorRun, ExecutorRead, ExecutorCancel] as const
-  const answer = (message: Message): Message => {
+  const answer = async (message: Message, { signal }: MessageContext): Promise<Message> => {
     if (ExecutorControl.is(message)) {
+      if (isDeaf && message.action === "stop") await abortable(new Promise(() => {}), signal)
       return ExecutorState({
         done: true,
         instance: instance(),
@@ -157,6 +161,17 @@ describe("a far end cannot", () => {
   it("have the code sent to ever new executors", async () => {
     const executor = await clientOf({ isNew: true })
     await expectFailure(executor.executeCodeBlocks([BLOCK]), "SANDBOX_LOST", /another one each time/)
+  })
+
+  it("hold up a client that wants to stop", async () => {
+    const executor = await clientOf({ isDeaf: true }, { replyTimeoutMs: 3_600_000 })
+    await executor.start()
+    vi.useFakeTimers()
+    onTestFinished(() => void vi.useRealTimers())
+    const stopping = executor.stop()
+    await vi.advanceTimersByTimeAsync(5_000)
+    await stopping
+    await expectFailure(executor.executeCodeBlocks([BLOCK]), "EXECUTOR_STOPPED")
   })
 
   it("bring a prototype along", async () => {

@@ -20,7 +20,7 @@ async function executorProcess(hostAddress: string): Promise<ChildProcess> {
     import { serveCodeExecutor } from ${from("index.ts")}
     const runtime = new GrpcWorkerAgentRuntime({ hostAddress: ${JSON.stringify(hostAddress)} })
     const executor = () => new WasmCodeExecutor({ pool: false, timeout: "10m" })
-    await serveCodeExecutor(runtime, { executor, maxRunsPerKey: 1, leaseMs: 3000 })
+    await serveCodeExecutor(runtime, { executor, maxRunsPerKey: 1, leaseMs: 1000 })
     await runtime.start()
     console.log("ready")
   `
@@ -91,7 +91,7 @@ describe("the process that runs the code", () => {
     const executor = new RemoteCodeExecutor({ runtime: ends.near })
     const texts: string[] = []
     const begun = gate()
-    const code = "import time\nfor n in range(4):\n    print(n, flush=True)\n    time.sleep(0.5)"
+    const code = "import time\nfor n in range(4):\n    print(n, flush=True)\n    time.sleep(0.1)"
     const call = executor.executeCodeBlocks([{ language: "python", code }], {
       onOutput: ({ text }) => {
         texts.push(text)
@@ -101,6 +101,7 @@ describe("the process that runs the code", () => {
     await Promise.race([begun.promise, call])
     await service.drain()
     await ends.far.drain()
+    await ends.far.stop()
     expect((await call).exitCode).toBe(0)
     expect(texts.join("")).toBe("0\n1\n2\n3\n")
     await executor.stop()

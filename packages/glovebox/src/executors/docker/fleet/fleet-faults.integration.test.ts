@@ -141,7 +141,7 @@ describe.skipIf(HAS_NO_DOCKER || !isRoot)("a fleet, one of whose two engines fai
   })
 
   it("fails what runs on an engine that answers nothing any more, takes it out, and takes it back", async () => {
-    await using fleet = fleetOf({ healthTimeoutMs: 1_000 })
+    await using fleet = fleetOf({ healthTimeoutMs: 300 })
     await fleet.start()
     await fleet.drain("a")
     await using executor = fleet.executor({ tenant: TENANT })

@@ -57,9 +57,10 @@ export class HostGroups {
     this.#open.clear()
   }
 
-  /** Ends all of them, with what runs there. */
+  /** Ends all that there are now, with what runs there; not those that come to be meanwhile. */
   async close(): Promise<void> {
-    await Promise.all([...this.#opening.keys()].map(async (key) => this.end(key)))
-    await Promise.all([...this.#all].map(async (group) => group.close()))
+    const all = [...this.#all]
+    const ending = [...this.#opening.keys()].map(async (key) => this.end(key))
+    await Promise.all([...ending, ...all.map(async (group) => group.close())])
   }
 }
