@@ -6,7 +6,15 @@ import { HealthServer } from "./distributed/health-server.ts"
 import { hostMetrics } from "./distributed/host-metrics.ts"
 import { refusePlainAddress } from "./distributed/refuse-plain-address.ts"
 import { loadGrpc } from "./distributed/load-grpc.ts"
-import { type TcpAddress, aCount, aSize, aTcpAddress, aTime } from "./distributed/option-values.ts"
+import {
+  type TcpAddress,
+  aCount,
+  aHostAddress,
+  aSize,
+  aTcpAddress,
+  aTime,
+  drainTimeoutOption,
+} from "./distributed/option-values.ts"
 import { readTokens } from "./distributed/read-tokens.ts"
 import { type Serving, serveUntilSignal } from "./distributed/serve-until-signal.ts"
 import { ServerReport } from "./distributed/server-report.ts"
@@ -32,7 +40,12 @@ interface HostOptions {
 export function hostCommand(output: CommandOutput): Command {
   return new Command("host")
     .description("Pass messages between workers: each registers agents, and can reach those of all others.")
-    .option("-l, --listen <address>", "where workers connect; port 0 for any", "127.0.0.1:50051")
+    .option(
+      "-l, --listen <address>",
+      "where workers connect; port 0 for any",
+      aHostAddress,
+      "127.0.0.1:50051",
+    )
     .option("--tls-cert <file>", "the certificate of this host, as PEM")
     .option("--tls-key <file>", "its key")
     .option("--client-ca <file>", "let in only workers with a certificate of this authority")
@@ -44,7 +57,7 @@ export function hostCommand(output: CommandOutput): Command {
     .option("--request-timeout <time>", "for requests that bring no deadline of their own (10m)", aTime)
     .option("--max-message <size>", "how large a message may be, up to 64MiB (4MiB)", aSize)
     .option("--max-queued <count>", "how many messages may wait for one worker (10000)", aCount)
-    .option("--drain-timeout <time>", "how long what runs may take to end after a signal", aTime, 30_000)
+    .addOption(drainTimeoutOption())
     .option("--json", "print JSON: a line for everything that happens")
     .addHelpText(
       "after",

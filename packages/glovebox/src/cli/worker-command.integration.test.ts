@@ -14,7 +14,7 @@ let health: string
 beforeAll(async () => {
   await buildCommand()
   folder = await AgentsFolder.make()
-  ;({ host, address, health } = await startHost())
+  ;({ host, address, health } = await startHost("--grace", "1s"))
 })
 afterAll(async () => {
   await host[Symbol.asyncDispose]()
@@ -110,7 +110,7 @@ describe("what is wrong is told in one line", () => {
       "a host that does not answer",
       ["agents.mjs", "--host", "127.0.0.1:1", "--connect-timeout", "300ms"],
       1,
-      /127\.0\.0\.1:1/,
+      /127\.0\.0\.1:1 cannot be used: connect ECONNREFUSED 127\.0\.0\.1:1$/m,
     ],
     ["a host elsewhere, in the clear", ["agents.mjs", "--host", "example.com:50051"], 2, /--tls or --tls-ca/],
     ["a token that is none", ["agents.mjs", "--token-file", "package.mjs"], 1, /is no bearer token/],
@@ -120,6 +120,8 @@ describe("what is wrong is told in one line", () => {
       2,
       /--image is for a worker with --executor/,
     ],
+    ["a bound without an executor", ["agents.mjs", "--max-runs", "2"], 2, /--max-runs is for a worker with/],
+    ["no log without an executor", ["agents.mjs", "--no-audit"], 2, /--no-audit is for a worker with/],
     ["one folder for all", ["--executor", "--work-dir", "."], 2, /--work-dir is not for --executor/],
   ])("%s", async (_name, args, code, message) => {
     await folder.write("package.mjs", "export const nothing = 1")

@@ -6,7 +6,15 @@ import { HealthServer } from "./distributed/health-server.ts"
 import { loadAgentsModule } from "./distributed/load-agents-module.ts"
 import { refusePlainAddress } from "./distributed/refuse-plain-address.ts"
 import { loadGrpc } from "./distributed/load-grpc.ts"
-import { type TcpAddress, aCount, aSize, aTcpAddress, aTime } from "./distributed/option-values.ts"
+import {
+  type TcpAddress,
+  aCount,
+  aHostAddress,
+  aSize,
+  aTcpAddress,
+  aTime,
+  drainTimeoutOption,
+} from "./distributed/option-values.ts"
 import { TOKEN_VARIABLE, readWorkerToken } from "./distributed/read-worker-token.ts"
 import {
   type ExecutorFlags,
@@ -42,7 +50,7 @@ export function workerCommand(output: CommandOutput): Command {
   const command = new Command("worker")
     .description("Serve the agents of a module, or a sandbox of this machine, to all workers of a host.")
     .argument("[module]", "a file or a package that exports register(runtime)")
-    .option("-H, --host <address>", "the host", "127.0.0.1:50051")
+    .option("-H, --host <address>", "the host", aHostAddress, "127.0.0.1:50051")
     .option("--tls", "connect by TLS, to a certificate that Node trusts")
     .option("--tls-ca <file>", "the authority of the host's certificate, as PEM; implies --tls")
     .option("--tls-cert <file>", "the certificate that this worker shows, as PEM")
@@ -55,7 +63,7 @@ export function workerCommand(output: CommandOutput): Command {
     .option("--max-message <size>", "how large a message may be, up to 64MiB (4MiB)", aSize)
     .option("--max-outstanding <count>", "how many messages it has at a time (1000)", aCount)
     .option("--connect-timeout <time>", "how long the host may take to answer at the start (10s)", aTime)
-    .option("--drain-timeout <time>", "how long what runs may take to end after a signal", aTime, 30_000)
+    .addOption(drainTimeoutOption())
     .option("--json", "print JSON: a line for everything that happens")
     .option(
       "--executor [type]",
@@ -118,7 +126,7 @@ async function serveWorker(
 }
 
 function checkWork(module: string | undefined, options: WorkerOptions): void {
-  if (options.executor === undefined) refuseExecutorFlags(options)
+  refuseExecutorFlags(options)
   if (module !== undefined || options.executor !== undefined) return
   throw new CommandFailure("Name a module with agents, or say --executor.", { exitCode: EXIT_USAGE })
 }

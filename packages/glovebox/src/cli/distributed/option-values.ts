@@ -1,7 +1,14 @@
-import { InvalidArgumentError } from "commander"
+import { InvalidArgumentError, Option } from "commander"
 import { parseBytes, parseDuration } from "../../policy/index.ts"
 
 const LONGEST_MS = 2 ** 31 - 1
+
+/** How long a process that was told to end lets run what runs. */
+export function drainTimeoutOption(): Option {
+  return new Option("--drain-timeout <time>", "how long what runs may take to end after a signal")
+    .argParser(aTime)
+    .default(30_000, "30s")
+}
 
 /** A time on the command line, in milliseconds. */
 export function aTime(text: string): number {
@@ -21,6 +28,13 @@ export function aCount(text: string): number {
   const count = Number(text)
   if (/^[1-9]\d*$/.test(text) && Number.isSafeInteger(count)) return count
   throw new InvalidArgumentError("Write a whole number above 0.")
+}
+
+/** Where a host is; left to gRPC, one without a port would be at 443. */
+export function aHostAddress(text: string): string {
+  const match = /^(?:unix:.+|(?:\[[0-9a-fA-F:.]+\]|[^:/[\]\s]+):(\d{1,5}))$/.exec(text)
+  if (match && Number(match[1] ?? 0) <= 65_535) return text
+  throw new InvalidArgumentError("Write host and port, such as 127.0.0.1:50051, or unix: and a path.")
 }
 
 export interface TcpAddress {

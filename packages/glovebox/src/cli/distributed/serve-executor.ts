@@ -32,19 +32,33 @@ export function withExecutorOptions(command: Command): Command {
     SANDBOXES.filter((name) => name !== "local"),
     "where code runs (default: auto, which is docker where an engine answers, else wasm)",
   )
-  return withGovernanceOptions(withSandboxOptions(command, sandbox))
+  const withAll = withGovernanceOptions(withSandboxOptions(command, sandbox))
+  // It is refused, and so not offered.
+  withAll.options.find(({ long }) => long === "--work-dir")?.hideHelp()
+  return withAll
     .option("--max-keys <count>", "how many clients have a sandbox at a time (64)", aCount)
     .option("--max-runs <count>", "how many runs go on at a time; others wait (16)", aCount)
     .option("--idle <time>", "how long a client's sandbox outlives its last call (10m)", aTime)
 }
 
-const EXECUTOR_FLAGS = ["sandbox", "policy", "image", "timeout", "dockerHost", "dockerContext"] as const
+const EXECUTOR_FLAGS = [
+  ...(["sandbox", "policy", "image", "timeout", "dockerHost", "dockerContext"] as const),
+  ...(["audit", "auditContent", "auditKey", "maxKeys", "maxRuns", "idle"] as const),
+]
 
-/** What a worker without an executor would ignore. */
+/** What a worker without an executor would ignore, and what none can have. */
 export function refuseExecutorFlags(flags: ExecutorFlags): void {
+  if (flags.workDir !== undefined) {
+    // One folder for all of them would be a way from one client's code to another's.
+    throw new CommandFailure("--work-dir is not for --executor: each client has files of its own.", {
+      exitCode: EXIT_USAGE,
+    })
+  }
+  if (flags.executor !== undefined) return
   const name = EXECUTOR_FLAGS.find((flag) => flags[flag] !== undefined)
   if (name === undefined) return
-  const written = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+  const written =
+    flags[name] === false ? `no-${name}` : name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
   throw new CommandFailure(`--${written} is for a worker with --executor.`, { exitCode: EXIT_USAGE })
 }
 
@@ -60,12 +74,6 @@ export async function openServedExecutor(
   flags: ExecutorFlags,
   { output, logger, signal }: ServeExecutorAt,
 ): Promise<ServedCodeExecutor> {
-  if (flags.workDir !== undefined) {
-    // One folder for all of them would be a way from one client's code to another's.
-    throw new CommandFailure("--work-dir is not for --executor: each client has files of its own.", {
-      exitCode: EXIT_USAGE,
-    })
-  }
   using progress = new ProgressLine(output.stderr)
   const at = { output, progress, signal }
   const options = { ...flags, sandbox: flags.sandbox ?? "auto" }

@@ -6,8 +6,13 @@ import { errorMessage } from "../../../internal/error-message.ts"
 export function hostFailure(error: unknown, what: string): GloveboxError {
   if (GloveboxError.is(error)) return error
   const { code, details } = (error ?? {}) as { code?: unknown; details?: unknown }
-  const text = typeof details === "string" && details !== "" ? details : errorMessage(error)
+  const text = plainly(typeof details === "string" && details !== "" ? details : errorMessage(error))
   return new GloveboxError(codeOf(code, text), `${what}: ${text}`, { cause: error })
+}
+
+/** gRPC wraps what the system said in words of its own. */
+function plainly(text: string): string {
+  return /Last error: (?:Error: )?(.*?)\.? Resolution note:/.exec(text)?.[1] ?? text
 }
 
 /** True when another try may go better. */
