@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest"
+import { GloveboxError } from "../../../core/index.ts"
 import { DockerFleet, type DockerFleetOptions, type FleetExecutorOptions } from "../index.ts"
 import { distinctName } from "./tenant-name.ts"
 
@@ -11,6 +12,8 @@ function fleet(options: Partial<DockerFleetOptions> = {}): DockerFleet {
   return new DockerFleet({ hosts: HOSTS, tenants: { acme: {} }, ...options })
 }
 
+const cpu = (amount: number, perMs: number): { amount: number; perMs: number } => ({ amount, perMs })
+
 describe("DockerFleet's options", () => {
   const wrong: [string, Partial<DockerFleetOptions>, RegExp][] = [
     ["no hosts", { hosts: [] }, /hosts/],
@@ -19,6 +22,19 @@ describe("DockerFleet's options", () => {
     ["a host without capacity", { hosts: [{ ...HOSTS[0]!, capacity: 0 }] }, /capacity/],
     ["no tenants", { tenants: {} }, /tenants/],
     ["a tenant without a name", { tenants: { "": {} } }, /name of a tenant/],
+    ["a tenant with a control character", { tenants: { "a\nb": {} } }, /name of a tenant/],
+    ["half a character, as which all look the same", { tenants: { "a\ud800": {} } }, /name of a tenant/],
+    ["a tenant that is none", { tenants: { acme: null as never } }, /must be an object/],
+    ["an unknown option", { tenant: {} } as object, /tenants/],
+    ["an unknown option of a tenant", { tenants: { acme: { quotas: {} } as object } }, /quota/],
+    ["an unknown option of a host", { hosts: [{ ...HOSTS[0]!, size: 1 } as never] }, /size/],
+    ["a quota that is no number", { tenants: { acme: { quota: { runsPerMinute: NaN } } } }, /runsPerMinute/],
+    ["half a session", { tenants: { acme: { quota: { sessions: 0.5 } } } }, /sessions/],
+    ["no CPU time at all", { tenants: { acme: { quota: { cpuSeconds: cpu(0, 1000) } } } }, /amount/],
+    ["endless CPU time", { tenants: { acme: { quota: { cpuSeconds: cpu(Infinity, 1000) } } } }, /amount/],
+    ["a period that is none", { tenants: { acme: { quota: { cpuSeconds: cpu(1, NaN) } } } }, /perMs/],
+    ["a period without end", { tenants: { acme: { quota: { cpuSeconds: cpu(1, 1e300) } } } }, /perMs/],
+    ["no health checks", { healthCheckMs: Infinity }, /healthCheckMs/],
     ["a host nobody knows", { tenants: { acme: { hosts: ["c"] } } }, /names the host "c".*has a, b/],
     ["labels nobody has", { tenants: { acme: { hosts: ["b"], labels: ["gpu"] } } }, /no host/],
     ["a quota of nothing", { tenants: { acme: { quota: { concurrentRuns: 0 } } } }, /concurrentRuns/],
@@ -86,6 +102,10 @@ describe("DockerFleet.executor", () => {
     const folder = { tenant: "acme", workDir: "/srv" } as FleetExecutorOptions
     expect(() => fleet().executor(folder)).toThrow("workDir")
     expect(() => fleet().executor({ tenant: "acme", workspace: "x" })).toThrow("workRoot")
+    expect(() => fleet({ workRoot: "/srv" }).executor({ tenant: "acme", workspace: "\udfff" })).toThrow(
+      /half/,
+    )
+    expect(() => fleet().executor(undefined as never)).toThrow(GloveboxError)
   })
 })
 

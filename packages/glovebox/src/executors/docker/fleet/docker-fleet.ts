@@ -8,6 +8,7 @@ import {
   type DockerFleetOptions,
   type FleetExecutorOptions,
   type FleetSettings,
+  checkExecutorOptions,
   readExecutorOptions,
   readFleetOptions,
 } from "./fleet-options.ts"
@@ -57,6 +58,7 @@ export class DockerFleet implements AsyncDisposable {
 
   /** An executor of a tenant: as a Docker executor, but with the fleet's engines. */
   executor(options: FleetExecutorOptions): FleetExecutor {
+    checkExecutorOptions(options)
     const load = this.#core.loads.get(options.tenant)
     if (!load) throw unknown("tenant", options.tenant, [...this.#core.loads.keys()])
     const docker = readExecutorOptions(load.tenant, options, this.#folderOf(options))

@@ -50,6 +50,7 @@ export class FleetHost implements TurnHost {
   readonly #left = new Set<string>()
   readonly #idleListeners = new Set<() => void>()
   readonly #sessions = new Set<() => void>()
+  #endsSessions = false
   // Aborts with the first answer, or when there will be none.
   readonly #answered = new AbortController()
   #engine: Engine | undefined
@@ -112,13 +113,17 @@ export class FleetHost implements TurnHost {
   /** Counts a session; `end` is called to end it with the next drain that asks for it. The result lets it go. */
   keepSession(end: () => void): () => void {
     this.#sessions.add(end)
+    // Begun by a call that was placed before the drain.
+    if (this.#endsSessions) end()
     return () => {
       this.#sessions.delete(end)
       this.#tellIdle()
     }
   }
 
+  /** Those that there are, and those that calls which run there begin before it is empty. */
   endSessions(): void {
+    this.#endsSessions = true
     for (const end of this.#sessions) end()
   }
 
@@ -150,6 +155,7 @@ export class FleetHost implements TurnHost {
 
   undrain(): void {
     this.isDraining = false
+    this.#endsSessions = false
     this.#tellIdle()
     this.#setup.onChange()
   }
@@ -168,6 +174,7 @@ export class FleetHost implements TurnHost {
 
   /** Learns from work that failed there before it began. */
   failed(error: unknown, image: string): void {
+    if (this.#isClosed) return
     if (GloveboxError.is(error, "IMAGE_UNAVAILABLE")) {
       this.#present.delete(image)
       this.#unavailable.set(image, this.#setup.now() + IMAGE_AGAIN_MS)

@@ -11,6 +11,7 @@ import {
 } from "../docker-options.ts"
 import type { EngineAddressOptions } from "../engine-address.ts"
 import { type FleetTenant, readTenants } from "./fleet-tenant.ts"
+import { distinctNameSchema as name } from "./tenant-name.ts"
 
 export interface FleetHostOptions extends EngineAddressOptions {
   /** How the fleet calls it. */
@@ -90,7 +91,6 @@ export interface FleetExecutorOptions extends Pick<
   readonly workspace?: string | undefined
 }
 
-const name = z.string().min(1).max(200)
 const hostSchema = z.strictObject({
   name: name.regex(/^[\w.-]+$/, "must be of letters, digits, dots, dashes and underscores"),
   capacity: z.int().min(1).max(100_000),
@@ -152,13 +152,17 @@ const executorSchema = z.strictObject({
   deleteTmpFiles: z.unknown().optional(),
 })
 
+/** Refuses what is no options, and options that are an operator's. */
+export function checkExecutorOptions(options: FleetExecutorOptions): void {
+  readOptions("the executor", executorSchema, options)
+}
+
 /** The options of one executor of a tenant, as a Docker executor's. */
 export function readExecutorOptions(
   tenant: FleetTenant,
   options: FleetExecutorOptions,
   folder: string | undefined,
 ): DockerOptions {
-  readOptions("the executor", executorSchema, options)
   const { isolation, concurrency, carry, deleteTmpFiles } = options
   return readDockerOptions({
     ...tenant.given,

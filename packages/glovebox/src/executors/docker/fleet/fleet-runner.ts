@@ -1,5 +1,7 @@
 import { GloveboxError } from "../../../core/index.ts"
 import { abortable } from "../../../internal/abortable.ts"
+import { LinkedAbort } from "../../../internal/linked-abort.ts"
+import { watchAbort } from "../../../internal/watch-abort.ts"
 import type { CodeResult } from "../../code-result.ts"
 import type { ExecutionEvent } from "../../execution-event.ts"
 import type { ExecuteCall, RunningExecutor } from "../../sandbox/running-executor.ts"
@@ -10,6 +12,7 @@ import type { CoreRequest, FleetCore } from "./fleet-core.ts"
 import { FleetSession } from "./fleet-session.ts"
 import type { GroupKind } from "./host-groups.ts"
 import type { GroupLauncher, SandboxGroup } from "./sandbox-group.ts"
+import type { CountedRun } from "./run-window.ts"
 import type { TenantLoad } from "./tenant-load.ts"
 import { TryLaterError } from "./try-later-error.ts"
 import type { Turn } from "./turn-queue.ts"
@@ -38,6 +41,7 @@ export interface FleetRunnerOptions {
 
 /** What became of a call so far. */
 interface Progress {
+  readonly counted: CountedRun
   /** Whether code may have run. */
   hasBegun: boolean
   /** Whether its listener knows of the start. */
@@ -57,12 +61,11 @@ export class FleetRunner implements RunningExecutor {
 
   async execute(call: ExecuteCall): Promise<CodeResult> {
     const { load } = this.#options
-    const admission = load.admit()
-    const progress = { hasBegun: false, isTold: false }
+    const counted = load.admit()
     try {
-      return await this.#execute(call, progress)
+      return await this.#execute(call, { counted, hasBegun: false, isTold: false })
     } finally {
-      if (!progress.hasBegun) admission.undo()
+      counted.undo()
     }
   }
 
@@ -85,7 +88,7 @@ export class FleetRunner implements RunningExecutor {
       const { host } = turn
       const begunAt = core.now()
       try {
-        return await this.#executeOn(host, call, progress)
+        return await this.#whileThere(host, call, progress)
       } catch (error) {
         if (call.signal.aborted || !GloveboxError.is(error) || error instanceof TryLaterError) throw error
         failure = describe(host, error, progress.hasBegun)
@@ -99,23 +102,35 @@ export class FleetRunner implements RunningExecutor {
     }
   }
 
+  async #whileThere(host: FleetHost, call: ExecuteCall, progress: Progress): Promise<CodeResult> {
+    const linked = new LinkedAbort(call.signal)
+    const unwatch = watchAbort(host.lost, (reason) => linked.abort(reason))
+    try {
+      return await this.#executeOn(host, { ...call, signal: linked.signal }, progress)
+    } finally {
+      unwatch()
+      linked.unlink()
+    }
+  }
+
   async #executeOn(host: FleetHost, given: ExecuteCall, progress: Progress): Promise<CodeResult> {
+    const { signal } = given
     const image = this.#options.kind.docker.policy.fields.image
-    const signal = AbortSignal.any([given.signal, host.lost])
     const onBegin = (): void => {
       progress.hasBegun = true
+      progress.counted.begin()
       host.succeeded(image)
     }
     if (this.#options.runner.isolation === "session") {
       if (!this.#session?.isAlive) this.#session = await this.#openSession(host, signal)
       const session = this.#session
       const onEvent = watch(given.onEvent, session.launcher, progress, onBegin)
-      return session.execute({ ...given, signal, onEvent })
+      return session.execute({ ...given, onEvent })
     }
     const { launcher, runner } = await this.#open(host, signal)
     const onEvent = watch(given.onEvent, launcher, progress, onBegin)
     try {
-      return await runner.execute({ ...given, signal, onEvent })
+      return await runner.execute({ ...given, onEvent })
     } finally {
       this.#end(runner)
     }

@@ -27,7 +27,8 @@ export class FleetSession {
   readonly #leaveHost: () => void
   readonly #unwatch: () => void
   readonly #ended = new AbortController()
-  #isBusy = false
+  // It is made for a call, which follows at once.
+  #isBusy = true
   #isToEnd = false
   #isTold = false
   #loss: GloveboxError | undefined

@@ -11,8 +11,11 @@ import {
   readDockerOptions,
 } from "../docker-options.ts"
 import type { FleetTenantOptions } from "./fleet-options.ts"
+import { distinctNameSchema } from "./tenant-name.ts"
 
 const label = z.string().min(1)
+// A year: what is owed is paid back within times that a timer can still tell.
+const LONGEST_PERIOD_MS = 366 * 24 * 3_600_000
 const count = z.int().min(1).max(1_000_000)
 
 const schema = z.strictObject({
@@ -24,7 +27,12 @@ const schema = z.strictObject({
     .strictObject({
       concurrentRuns: count.optional(),
       runsPerMinute: count.optional(),
-      cpuSeconds: z.strictObject({ amount: z.number().positive(), perMs: z.number().positive() }).optional(),
+      cpuSeconds: z
+        .strictObject({
+          amount: z.number().min(0.001).max(1_000_000_000),
+          perMs: z.number().min(1).max(LONGEST_PERIOD_MS),
+        })
+        .optional(),
       sessions: z.int().min(0).max(10_000).default(16),
     })
     .default({ sessions: 16 }),
@@ -72,8 +80,11 @@ export function readTenants(
 }
 
 function readTenant(fleet: FleetDefaults, name: string, given: FleetTenantOptions): FleetTenant {
-  if (name === "" || name.length > 200) {
-    throw new GloveboxError("OPTION_INVALID", "The name of a tenant has from 1 to 200 characters.")
+  if (!distinctNameSchema.safeParse(name).success) {
+    throw new GloveboxError(
+      "OPTION_INVALID",
+      `The name of a tenant has from 1 to 200 characters, none of them a control character: ${JSON.stringify(name.slice(0, 200))}.`,
+    )
   }
   const what = `the tenant ${JSON.stringify(name)}`
   const fields = readOptions(what, schema, given)

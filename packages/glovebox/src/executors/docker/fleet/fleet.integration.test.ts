@@ -139,13 +139,16 @@ describe.skipIf(HAS_NO_DOCKER || !isRoot)("a fleet of two engines", () => {
     const source = `def double(number: int) -> int:\n    # ${process.pid}\n    return number * 2`
     const functions = [pythonFunction({ source })]
     const tenant: FleetTenantOptions = { runtime: "runc", pool: 1, functions, hosts: ["a"] }
-    await using fleet = fleetOf({ tenants: { [ONE]: tenant, [OTHER]: tenant }, workRoot: folder })
+    const smaller = { ...tenant, policy: { limits: { memory: "96MiB" } } }
+    await using fleet = fleetOf({ tenants: { [ONE]: tenant, [OTHER]: smaller }, workRoot: folder })
     await using one = fleet.executor({ tenant: ONE, workspace: "w" })
     await using other = fleet.executor({ tenant: OTHER, workspace: "w" })
     const use = python(`from functions import double\nprint(double(21))`)
     expect((await succeed(one, use, write("file", "mine"))).stdout).toContain("42")
     expect([await imagesOf(ONE), await imagesOf(OTHER)]).toMatchObject([{ length: 1 }, { length: 0 }])
-    await succeed(other, use)
+    const { sandbox } = await succeed(other, use)
+    expect(sandbox.policySha256).not.toBe(one.policy.sha256)
+    expect(sandbox.effective).toMatchObject({ memory: 96 * 1024 ** 2 })
     const listing = python(`import os; print(os.listdir())`)
     expect((await succeed(other, listing)).stdout).not.toContain("file")
     const prepared = [...(await imagesOf(ONE)), ...(await imagesOf(OTHER))]

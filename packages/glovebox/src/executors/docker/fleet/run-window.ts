@@ -1,11 +1,19 @@
 const MINUTE_MS = 60_000
 
+/** A run that may begin, and counts from now on. */
+export interface CountedRun {
+  /** It begins now, however long it has waited. */
+  begin(): void
+  /** It will not begin; nothing happens if it has. */
+  undo(): void
+}
+
 /** At most so many runs begin within any minute. */
 export class RunWindow {
   readonly #limit: number
   readonly #now: () => number
-  // In the order they began; never more than the limit.
-  #begun: { readonly at: number }[] = []
+  // Never more than the limit; one that has yet to begin may do so at any moment, and is not forgotten.
+  #runs: { at: number }[] = []
 
   constructor(limit: number, now: () => number) {
     this.#limit = limit
@@ -14,29 +22,32 @@ export class RunWindow {
 
   get count(): number {
     this.#forget()
-    return this.#begun.length
+    return this.#runs.length
   }
 
-  /** How long until one more may begin; none when it may now. */
+  /** How long until one more may begin; none when it may now. At least a minute while all have yet to begin. */
   waitMs(): number {
     this.#forget()
-    const [oldest] = this.#begun
-    if (oldest === undefined || this.#begun.length < this.#limit) return 0
-    return oldest.at + MINUTE_MS - this.#now()
+    if (this.#runs.length < this.#limit) return 0
+    const oldest = Math.min(...this.#runs.map(({ at }) => at))
+    return Math.min(MINUTE_MS, oldest + MINUTE_MS - this.#now())
   }
 
-  /** Counts one; the result takes it back, for a run that did not come to begin. */
-  take(): () => void {
-    const run = { at: this.#now() }
-    this.#begun.push(run)
-    return () => {
-      this.#begun = this.#begun.filter((other) => other !== run)
+  take(): CountedRun {
+    const run = { at: Infinity }
+    this.#runs.push(run)
+    return {
+      begin: () => {
+        if (run.at === Infinity) run.at = this.#now()
+      },
+      undo: () => {
+        if (run.at === Infinity) this.#runs = this.#runs.filter((other) => other !== run)
+      },
     }
   }
 
   #forget(): void {
     const end = this.#now() - MINUTE_MS
-    const first = this.#begun.findIndex(({ at }) => at > end)
-    this.#begun = first === -1 ? [] : this.#begun.slice(first)
+    this.#runs = this.#runs.filter(({ at }) => at > end)
   }
 }

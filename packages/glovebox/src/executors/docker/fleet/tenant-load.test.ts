@@ -25,15 +25,15 @@ describe("a tenant's runs per minute", () => {
   it("are never more within any minute, and the refusal says exactly when there is one again", () => {
     const clock = new Clock()
     const tenant = load({ runsPerMinute: 3 }, clock)
-    tenant.admit()
+    tenant.admit().begin()
     clock.at += 20_000
-    tenant.admit()
-    tenant.admit()
+    tenant.admit().begin()
+    tenant.admit().begin()
     expect(refusal(() => tenant.admit())).toEqual(["TRY_LATER", "acme", "runsPerMinute", 40_000])
     clock.at += 39_999
     expect(refusal(() => tenant.admit())).toEqual(["TRY_LATER", "acme", "runsPerMinute", 1])
     clock.at += 1
-    tenant.admit()
+    tenant.admit().begin()
     expect(refusal(() => tenant.admit())).toEqual(["TRY_LATER", "acme", "runsPerMinute", 20_000])
     expect(tenant.runsLastMinute).toBe(3)
   })
@@ -46,6 +46,23 @@ describe("a tenant's runs per minute", () => {
     expect(refusal(() => tenant.admit())[2]).toBe("runsPerMinute")
     admission.undo()
     admission.undo()
+    const begun = tenant.admit()
+    begun.begin()
+    begun.undo()
+    expect(refusal(() => tenant.admit())[2]).toBe("runsPerMinute")
+  })
+
+  it("count from when they begin, not from when they were asked for", () => {
+    const clock = new Clock()
+    const tenant = load({ runsPerMinute: 2 }, clock)
+    const waiting = [tenant.admit(), tenant.admit()]
+    clock.at += 3_600_000
+    expect(refusal(() => tenant.admit())).toEqual(["TRY_LATER", "acme", "runsPerMinute", 60_000])
+    for (const run of waiting) run.begin()
+    clock.at += 30_000
+    waiting[0]!.begin()
+    expect(refusal(() => tenant.admit())).toEqual(["TRY_LATER", "acme", "runsPerMinute", 30_000])
+    clock.at += 30_000
     expect(refusal(() => tenant.admit())).toEqual(["taken"])
   })
 })

@@ -1,6 +1,6 @@
 import { CpuBudget } from "./cpu-budget.ts"
 import type { FleetTenant } from "./fleet-tenant.ts"
-import { RunWindow } from "./run-window.ts"
+import { type CountedRun, RunWindow } from "./run-window.ts"
 import { TryLaterError } from "./try-later-error.ts"
 import type { TurnTenant } from "./turn-queue.ts"
 
@@ -9,10 +9,7 @@ const LONGEST_GUESS_MS = 60_000
 const FIRST_GUESS_MS = 1_000
 const NEW_WEIGHT = 0.2
 
-export interface Admission {
-  /** Takes back what a call counted for, when nothing of it began. */
-  undo(): void
-}
+const UNCOUNTED: CountedRun = { begin: () => {}, undo: () => {} }
 
 /** What a tenant uses at this moment, against what it may. */
 export class TenantLoad implements TurnTenant {
@@ -60,7 +57,7 @@ export class TenantLoad implements TurnTenant {
   }
 
   /** Counts a call. @throws TryLaterError when a rate is used up */
-  admit(): Admission {
+  admit(): CountedRun {
     const { runsPerMinute, cpuSeconds } = this.tenant.quota
     const cpuWait = this.#cpu?.waitMs() ?? 0
     if (cpuWait > 0) {
@@ -72,8 +69,7 @@ export class TenantLoad implements TurnTenant {
       const message = `The tenant ${this.name} has begun ${runsPerMinute} runs within a minute, which is all it may.`
       throw this.#tryLater("runsPerMinute", message, runsWait)
     }
-    const undo = this.#runs?.take()
-    return { undo: () => undo?.() }
+    return this.#runs?.take() ?? UNCOUNTED
   }
 
   /** Counts a session; the result lets it go, once. @throws TryLaterError when there are as many as may be */

@@ -1,6 +1,14 @@
 import { createHash } from "node:crypto"
+import { z } from "zod"
 
 const READABLE = 24
+
+/** A name that can be told from all others, also as bytes, and printed. */
+export const distinctNameSchema = z
+  .string()
+  .min(1)
+  .max(200)
+  .refine((name) => !/[\p{Cc}\p{Cs}]/u.test(name), "has control characters, or half a character")
 
 /**
  * A name for containers and folders that no other tenant has: what can be read of it, and a digest, as different names
