@@ -121,6 +121,39 @@ describe("a connection that is lost", () => {
     expect(await worker.send(ping("a"), agentId("echo", "k"))).toEqual(Pong({ text: "a from k" }))
   })
 
+  it("only seemingly, because the process stood still, works again", async () => {
+    const host = await startHost({ graceMs: 400, heartbeatMs: 60_000 })
+    const [worker, caller] = [await startWorker(host.address), await startWorker(host.address)]
+    let closed = 0
+    class Closing extends Echo {
+      override close(): void {
+        closed += 1
+      }
+    }
+    await worker.register("echo", () => new Closing())
+    await caller.send(ping("a"), agentId("echo", "k"))
+    // Longer than the agents are surely the worker's own, and the host stands still too: it notices nothing.
+    const endsAt = performance.now() + 350
+    while (performance.now() < endsAt);
+    await until(() => closed === 1 && [worker, caller].every((one) => one.status().state === "connected"))
+    expect(await caller.send(ping("b"), agentId("echo", "k"))).toEqual(Pong({ text: "b from k" }))
+  })
+
+  it("is not lost by a grace time that is shorter than the host's heartbeat", async () => {
+    const host = await startHost({ graceMs: 200, heartbeatMs: 60_000 })
+    const worker = await startWorker(host.address)
+    let closed = 0
+    class Closing extends Echo {
+      override close(): void {
+        closed += 1
+      }
+    }
+    await worker.register("echo", () => new Closing())
+    await worker.send(ping("a"), agentId("echo", "k"))
+    await new Promise((resolve) => setTimeout(resolve, 600))
+    expect([worker.status().reconnects, closed]).toEqual([0, 0])
+  })
+
   it("to a host that starts anew tells it all, and the agents live on", async () => {
     const first = await startHost()
     const { address } = first

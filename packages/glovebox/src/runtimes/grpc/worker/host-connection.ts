@@ -28,6 +28,8 @@ export interface ConnectionEvents {
 
 const FIRST_PAUSE_MS = 50
 const LONGEST_PAUSE_MS = 2000
+// Of the grace time: a worker must not be late because it waits.
+const PAUSE_SHARE = 0.2
 const SHORTEST_ATTEMPT_MS = 500
 const END_MS = 500
 const DEFAULT_HEARTBEAT_MS = 1000
@@ -41,6 +43,7 @@ export class HostConnection {
   readonly #lease: Lease
   #credentials: ChannelCredentials | undefined
   #attemptMs = 0
+  #longestPauseMs = LONGEST_PAUSE_MS
   #client: AgentRpcClient | undefined
   #link: Link | undefined
   #isPlain = false
@@ -58,7 +61,11 @@ export class HostConnection {
     this.#events = events
     this.#lease = new Lease(
       () => this.#link?.lastAnsweredPingSentAt ?? 0,
-      () => this.#events.onLeaseOver(),
+      () => {
+        this.#events.onLeaseOver()
+        // Where this process was held up, not the connection, only another one begins another lease.
+        this.#link?.detach(new GloveboxError("CONNECTION_LOST", "The host was not heard in time."))
+      },
     )
   }
 
@@ -152,7 +159,7 @@ export class HostConnection {
   /** Tries until it is connected. */
   async #connect(mayRetry: () => boolean): Promise<void> {
     const { signal } = this.#closed
-    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, this.#longestPauseMs)) {
       try {
         await this.#attempt(AbortSignal.any([signal, AbortSignal.timeout(this.#attemptMs)]))
         return
@@ -185,7 +192,10 @@ export class HostConnection {
     const { hello } = opened
     this.#isPlain = hello === undefined
     this.#session = hello?.session
-    if (hello) this.#attemptMs = Math.max(SHORTEST_ATTEMPT_MS, hello.graceMs / 2)
+    if (hello) {
+      this.#attemptMs = Math.max(SHORTEST_ATTEMPT_MS, hello.graceMs / 2)
+      this.#longestPauseMs = Math.min(LONGEST_PAUSE_MS, hello.graceMs * PAUSE_SHARE)
+    }
     if (hello?.isResumed && this.#link) {
       this.#attach(this.#link, opened)
       this.#lease.begin(hello.graceMs, askedAt)

@@ -69,12 +69,15 @@ function helloOf(metadata: Metadata): HostHello | undefined {
     return text(name) !== "" && Number.isFinite(value) && value >= 0 ? value : otherwise
   }
   if (text(CALL_METADATA.link) !== LINK_VERSION) return undefined
+  const graceMs = number(CALL_METADATA.graceMs, 5000)
+  const heartbeatMs = number(CALL_METADATA.heartbeatMs, 1000)
   return {
     session: text(CALL_METADATA.session),
     isResumed: text(CALL_METADATA.resumed) === "1",
     received: number(CALL_METADATA.received, 0),
-    graceMs: number(CALL_METADATA.graceMs, 5000),
-    heartbeatMs: Math.max(1, number(CALL_METADATA.heartbeatMs, 1000)),
+    graceMs,
+    // The host must be heard several times within the grace time, however seldom it asks itself.
+    heartbeatMs: Math.max(1, Math.min(heartbeatMs, graceMs / 4)),
     maxMessageBytes: number(CALL_METADATA.maxMessage, 4 * 1024 * 1024),
   }
 }
