@@ -5,7 +5,6 @@ import type { CommandOutput } from "./command-output.ts"
 import { HealthServer } from "./distributed/health-server.ts"
 import { hostMetrics } from "./distributed/host-metrics.ts"
 import { refusePlainAddress } from "./distributed/refuse-plain-address.ts"
-import { linkTimes } from "./distributed/link-times.ts"
 import { loadGrpc } from "./distributed/load-grpc.ts"
 import {
   type TcpAddress,
@@ -54,11 +53,7 @@ export function hostCommand(output: CommandOutput): Command {
     .option("--allow-plaintext", "no encryption, also beyond this machine: for a network that you trust")
     .option("--health <address>", "a port, or host:port, for /healthz, /readyz and /metrics", aTcpAddress)
     .option("--grace <time>", "how long a worker that lost its connection keeps its place (5s)", aTime)
-    .option(
-      "--heartbeat <time>",
-      "how often workers are asked whether they live (1s, or less with a short --grace)",
-      aTime,
-    )
+    .option("--heartbeat <time>", "how often workers are asked whether they live (1s)", aTime)
     .option("--request-timeout <time>", "for requests that bring no deadline of their own (10m)", aTime)
     .option("--max-message <size>", "how large a message may be, up to 64MiB (4MiB)", aSize)
     .option("--max-queued <count>", "how many messages may wait for one worker (10000)", aCount)
@@ -106,7 +101,8 @@ async function settingsOf(
     tls: tlsOf(options),
     tokens: options.tokens === undefined ? undefined : await readTokens(options.tokens, signal),
     allowPlaintext: options.allowPlaintext,
-    ...linkTimes(options),
+    graceMs: options.grace,
+    heartbeatMs: options.heartbeat,
     requestTimeoutMs: options.requestTimeout,
     maxMessageBytes: options.maxMessage,
     maxQueued: options.maxQueued,

@@ -149,6 +149,7 @@ export class HostConnection {
       if (this.#isPlain) this.#events.onPlainLost()
       try {
         await this.#connect(() => true)
+        this.#logger.info("Connected to the host again")
       } catch {
         // Only its closing ends it.
         return
