@@ -53,10 +53,13 @@ describe("glovebox worker", () => {
     await worker.said("draining")
     expect(await read(`${String(at)}/readyz`)).toBe("draining\n")
     expect(await read(`${String(at)}/metrics`)).toContain("glovebox_worker_requests_total 1\n")
+    await worker.printed("asked to drain")
+    expect(worker.stderr).not.toContain("put away")
     await folder.write("drained", "")
     expect((await reply).by).toMatch(/^\d+$/)
     await worker.said("stopped")
     expect(await worker.ended()).toBe(0)
+    expect(worker.stderr).toContain("put away")
   })
 
   it("is left at once by a second signal, and the caller is told", async () => {

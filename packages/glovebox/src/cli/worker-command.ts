@@ -16,6 +16,7 @@ import {
   drainTimeoutOption,
 } from "./distributed/option-values.ts"
 import { TOKEN_VARIABLE, readWorkerToken } from "./distributed/read-worker-token.ts"
+import { Registered } from "./distributed/registered.ts"
 import {
   type ExecutorFlags,
   openServedExecutor,
@@ -105,7 +106,7 @@ async function serveWorker(
   const register = module === undefined ? undefined : await loadAgentsModule(module, process.cwd())
   const { GrpcWorkerAgentRuntime } = await loadGrpc("glovebox worker")
   await using runtime = new GrpcWorkerAgentRuntime(settings)
-  await register?.(runtime)
+  await using registered = new Registered(await register?.(runtime))
   await using served =
     options.executor === undefined
       ? undefined
@@ -119,7 +120,7 @@ async function serveWorker(
   })
   await untilDrained(async () => {
     // First, because code that runs is read by new messages, which a worker that drains does not get.
-    await served?.drain()
+    await Promise.all([served?.drain(), registered.drain()])
     await runtime.drain()
     await served?.close()
   })

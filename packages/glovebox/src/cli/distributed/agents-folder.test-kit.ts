@@ -36,6 +36,10 @@ setInterval(() => {}, 1000)
 
 export async function register(runtime) {
   await runtime.register("slow", () => new Slow())
+  return {
+    drain: () => console.error("asked to drain"),
+    [Symbol.asyncDispose]: async () => console.error("put away"),
+  }
 }
 `
 
