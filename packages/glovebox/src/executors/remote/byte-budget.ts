@@ -1,7 +1,7 @@
 import { GloveboxError } from "../../core/index.ts"
 import { formatBytes } from "../../policy/index.ts"
 
-/** How many bytes of all clients are held at a time. */
+/** How many bytes that clients sent are held at a time, of all of them together. */
 export class ByteBudget {
   readonly #most: number
   #used = 0
@@ -14,7 +14,7 @@ export class ByteBudget {
     if (this.#used + bytes > this.#most) {
       throw new GloveboxError(
         "TRY_LATER",
-        `All clients together have ${formatBytes(this.#most)} on their way here, which is the most. Try again in a second.`,
+        `All clients together have sent ${formatBytes(this.#most)} that are not done with, which is the most. Try again in a second.`,
       )
     }
     this.#used += bytes
@@ -22,5 +22,15 @@ export class ByteBudget {
 
   giveBack(bytes: number): void {
     this.#used -= bytes
+  }
+
+  /** Takes for a while; the result gives it back, once. */
+  hold(bytes: number): () => void {
+    this.take(bytes)
+    let isBack = false
+    return () => {
+      if (!isBack) this.giveBack(bytes)
+      isBack = true
+    }
   }
 }

@@ -6,6 +6,9 @@ import { workspacePath } from "../workspace-path.ts"
 import { FrameReader } from "./frame-reader.ts"
 import { type Frame, writeFrame } from "./frame.ts"
 
+// Each is looked at before anything else is done.
+const MAX_FILES = 10_000
+
 const headSchema = z.strictObject({
   path: z.string(),
   executable: z.boolean(),
@@ -35,10 +38,12 @@ function framesOf(body: Buffer): Frame[] {
   reader.push(body)
   const frames: Frame[] = []
   try {
-    for (let next = reader.next(); next; next = reader.next()) frames.push(next.frame)
+    for (let next = reader.next(); next && frames.length <= MAX_FILES; next = reader.next())
+      frames.push(next.frame)
   } catch (cause) {
     throw invalid(cause)
   }
+  if (frames.length > MAX_FILES) throw invalid()
   if (reader.isWhole) return frames
   throw invalid()
 }
@@ -48,5 +53,7 @@ function hash(content: Uint8Array): string {
 }
 
 function invalid(cause?: unknown): GloveboxError {
-  return new GloveboxError("MESSAGE_INVALID", "What was sent is no list of files.", { cause })
+  return new GloveboxError("MESSAGE_INVALID", `What was sent is no list of at most ${MAX_FILES} files.`, {
+    cause,
+  })
 }

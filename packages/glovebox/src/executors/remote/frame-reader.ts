@@ -3,6 +3,9 @@ import { formatBytes } from "../../policy/index.ts"
 import { ByteQueue } from "./byte-queue.ts"
 import { type Frame, PREFIX_BYTES } from "./frame.ts"
 
+// Empty ones cost their sender two bytes.
+const MAX_BLOBS = 10_000
+
 /** Puts frames together again from pieces of any size, and holds no more than it was allowed to. */
 export class FrameReader {
   readonly #queue = new ByteQueue()
@@ -59,6 +62,7 @@ export class FrameReader {
         readonly head: unknown
         readonly sizes: readonly unknown[]
       }
+      if (sizes.length > MAX_BLOBS) throw broken()
       const blobs = sizes.map((size) => {
         if (typeof size !== "number" || !Number.isInteger(size) || size < 0 || size > bodyLength)
           throw broken()

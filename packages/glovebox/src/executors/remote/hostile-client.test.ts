@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from "vitest"
 import { expectFailure } from "../../core/expect-failure.test-kit.ts"
 import { gate } from "../../core/gate.test-kit.ts"
 import { type Message, type Reply, agentId, silentLogger } from "../../core/index.ts"
-import { writeFrame } from "./frame.ts"
+import { type Frame, writeFrame } from "./frame.ts"
 import {
   CHUNK_BYTES,
   ExecutorAck,
@@ -59,6 +59,13 @@ class RawClient {
   }
 }
 
+const FULL = Buffer.alloc(CHUNK_BYTES)
+
+function fileFrame(path: string, text: string, sha256?: string): Frame {
+  const hash = createHash("sha256").update(text).digest("hex")
+  return { head: { path, executable: false, sha256: sha256 ?? hash }, blobs: [Buffer.from(text)] }
+}
+
 const GOOD = JSON.stringify({ blocks: [BLOCK] })
 
 async function serve(...args: Parameters<typeof served>): Promise<Served> {
@@ -69,12 +76,15 @@ async function serve(...args: Parameters<typeof served>): Promise<Served> {
 
 describe("a client cannot", () => {
   it("send more than a call may have, in one part or in many", async () => {
-    const ends = await serve(new ScriptedExecutor(), { maxRequestBytes: 1000 })
+    const ends = await serve(new ScriptedExecutor(), { maxRequestBytes: 600_000 })
     const client = await new RawClient(ends).start()
-    const large = JSON.stringify({ blocks: [{ ...BLOCK, code: "x".repeat(1000) }] })
-    await expectFailure(client.run(large), "MESSAGE_TOO_LARGE", /1000B/)
     const id = randomUUID()
-    const part = Buffer.alloc(600).toString("base64")
+    const part = FULL.toString("base64")
+    await client.send(ExecutorUpload({ id, seq: 0, data: part }))
+    const last = { ...client.last("x".repeat(100_000), id, 1), events: "all", waitMs: 0 } as const
+    await expectFailure(client.send(ExecutorRun(last)), "MESSAGE_TOO_LARGE", /600000B/)
+    const small = await new RawClient(await serve(new ScriptedExecutor(), { maxPendingBytes: 10 })).start()
+    await expectFailure(small.run(GOOD), "MESSAGE_TOO_LARGE", /10B/)
     await client.send(ExecutorUpload({ id, seq: 0, data: part }))
     await expectFailure(client.send(ExecutorUpload({ id, seq: 1, data: part })), "MESSAGE_TOO_LARGE")
     // What was refused is forgotten whole.
@@ -83,23 +93,72 @@ describe("a client cannot", () => {
   })
 
   it("fill the memory with calls that it never finishes, alone or with others", async () => {
-    const ends = await serve(new ScriptedExecutor(), { maxPendingBytes: 1000, maxQueuedPerKey: 2 })
+    const ends = await serve(new ScriptedExecutor(), {
+      maxPendingBytes: 3.5 * CHUNK_BYTES,
+      maxQueuedPerKey: 2,
+    })
     const [one, other] = [new RawClient(ends), new RawClient(ends)]
-    const upload = (bytes: number): Message =>
-      ExecutorUpload({ id: randomUUID(), seq: 0, data: Buffer.alloc(bytes).toString("base64") })
-    await one.send(upload(10))
-    await one.send(upload(10))
-    await expectFailure(one.send(upload(10)), "TRY_LATER", /2 calls/)
-    await other.send(upload(900))
-    await expectFailure(other.send(upload(900)), "TRY_LATER", /1000B/)
+    const upload = (): Message => ExecutorUpload({ id: randomUUID(), seq: 0, data: FULL.toString("base64") })
+    await one.send(upload())
+    await one.send(upload())
+    await expectFailure(one.send(upload()), "TRY_LATER", /2 calls/)
+    await other.send(upload())
+    await expectFailure(other.send(upload()), "TRY_LATER", /1792KiB/)
+  })
+
+  it("fill the memory with parts that are empty or small, which count for little", async () => {
+    const client = await new RawClient(await serve(new ScriptedExecutor())).start()
+    for (const bytes of [0, 1, CHUNK_BYTES - 1]) {
+      const data = FULL.subarray(0, bytes).toString("base64")
+      const upload = client.send(ExecutorUpload({ id: randomUUID(), seq: 0, data }))
+      await expectFailure(upload, "MESSAGE_INVALID", /Only the last/)
+    }
+  })
+
+  it("fill the memory with calls that wait for their turn", async () => {
+    const far = new ScriptedExecutor(endless)
+    const ends = await serve(far, { maxRunsPerKey: 1, maxPendingBytes: 5000 })
+    const [one, other] = [await new RawClient(ends).start(), await new RawClient(ends).start()]
+    const large = JSON.stringify({ blocks: [{ ...BLOCK, code: "x".repeat(1500) }] })
+    const ids = [randomUUID(), randomUUID(), randomUUID()]
+    await one.run(large, ids[0])
+    const waiting = [one.run(large, ids[1]), one.run(large, ids[2])]
+    await expect.poll(() => ends.service.status.runs).toBe(3)
+    await expectFailure(other.run(large), "TRY_LATER", /5000B/)
+    const files = Buffer.concat(writeFrame(fileFrame("x", "y".repeat(1500))))
+    await expectFailure(other.send(ExecutorPut(other.last(files))), "TRY_LATER", /5000B/)
+    for (const id of ids) await one.send(ExecutorCancel({ id }))
+    await Promise.allSettled(waiting)
+    expect(ExecutorChunk.is(await other.run(large))).toBe(true)
+    await other.send(ExecutorPut(other.last(files)))
+    await other.send(ExecutorPut(other.last(files)))
+  })
+
+  it("fill the memory with files or pieces that are nothing", async () => {
+    const far = new ScriptedExecutor()
+    const client = await new RawClient(await serve(far)).start()
+    const one = Buffer.concat(writeFrame(fileFrame("x", "")))
+    const many = Buffer.alloc(one.length * 10_001, one)
+    expect(many.length).toBeGreaterThan(2 * CHUNK_BYTES)
+    const id = randomUUID()
+    const parts = Math.ceil(many.length / CHUNK_BYTES) - 1
+    const part = (seq: number): Buffer => many.subarray(seq * CHUNK_BYTES, (seq + 1) * CHUNK_BYTES)
+    for (let seq = 0; seq < parts; seq += 1) {
+      await client.send(ExecutorUpload({ id, seq, data: part(seq).toString("base64") }))
+    }
+    const sha256 = createHash("sha256").update(many).digest("hex")
+    const put = ExecutorPut({ ...client.last(part(parts), id, parts), sha256 })
+    await expectFailure(client.send(put), "MESSAGE_INVALID", /at most 10000 files/)
+    const empty = Array.from({ length: 10_001 }, () => Buffer.alloc(0))
+    const pieces = Buffer.concat(writeFrame({ ...fileFrame("x", ""), blobs: empty }))
+    await expectFailure(client.send(ExecutorPut(client.last(pieces))), "MESSAGE_INVALID")
+    expect(far.files).toEqual([])
   })
 
   it("keep what it never finishes for ever", async () => {
-    const ends = await serve(new ScriptedExecutor(), { maxPendingBytes: 100, leaseMs: 10 })
+    const ends = await serve(new ScriptedExecutor(), { maxPendingBytes: CHUNK_BYTES, leaseMs: 10 })
     const upload = (): Promise<Reply> =>
-      new RawClient(ends).send(
-        ExecutorUpload({ id: randomUUID(), seq: 0, data: Buffer.alloc(90).toString("base64") }),
-      )
+      new RawClient(ends).send(ExecutorUpload({ id: randomUUID(), seq: 0, data: FULL.toString("base64") }))
     await upload()
     await expect
       .poll(() =>
@@ -169,9 +228,8 @@ describe("a client cannot", () => {
   it("put a file outside the workspace, or one that is not what it says", async () => {
     const far = new ScriptedExecutor()
     const client = await new RawClient(await serve(far)).start()
-    const put = (path: string, sha256 = createHash("sha256").update("x").digest("hex")): Promise<Reply> => {
-      const head = { path, executable: false, sha256 }
-      const body = Buffer.concat(writeFrame({ head, blobs: [Buffer.from("x")] }))
+    const put = (path: string, sha256?: string): Promise<Reply> => {
+      const body = Buffer.concat(writeFrame(fileFrame(path, "x", sha256)))
       return client.send(ExecutorPut(client.last(body)))
     }
     for (const path of ["../x", "/x", "a/../../x", "", "a\\b", ".glovebox/x", "a\0b"]) {

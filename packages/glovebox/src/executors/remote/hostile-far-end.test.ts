@@ -7,6 +7,7 @@ import { SandboxPolicy } from "../../policy/index.ts"
 import type { Artifact } from "../code-result.ts"
 import { writeFrame } from "./frame.ts"
 import {
+  CHUNK_BYTES,
   ExecutorAck,
   ExecutorCancel,
   ExecutorChunk,
@@ -75,9 +76,14 @@ function bytes(...frames: readonly Sent[]): string {
   return Buffer.concat(parts).toString("base64")
 }
 
-/** A run of one chunk, of these frames. */
-function oneChunk(...frames: readonly Sent[]): Lies["chunk"] {
-  return (seq, instance) => ExecutorChunk({ seq, data: bytes(...frames), end: true, instance })
+/** A run of these frames, in as few chunks as may be. */
+function chunked(...frames: readonly Sent[]): Lies["chunk"] {
+  const all = Buffer.from(bytes(...frames), "base64")
+  return (seq, instance) => {
+    const [from, to] = [seq * CHUNK_BYTES, (seq + 1) * CHUNK_BYTES]
+    const data = all.subarray(from, to).toString("base64")
+    return ExecutorChunk({ seq, data, end: to >= all.length, instance })
+  }
 }
 
 const END = new EventWriter("none").write(finished())[0]!
@@ -96,7 +102,7 @@ describe("a far end cannot", () => {
     ["another size", file({ size: 2 })],
     ["no content", { head: file({}).head }],
   ])("give a file with %s", async (_what, frame) => {
-    const executor = await clientOf({ chunk: oneChunk(frame, END) })
+    const executor = await clientOf({ chunk: chunked(frame, END) })
     await expectFailure(executor.executeCodeBlocks([BLOCK]), "REPLY_INVALID")
   })
 
@@ -109,7 +115,7 @@ describe("a far end cannot", () => {
     ["an event that nobody knows", [{ head: { type: "eval", code: "1" } }, END]],
     ["a result with a file that did not come", [new EventWriter("none").finished(resultWith())[1]!]],
   ])("tell of %s", async (_what, frames) => {
-    const executor = await clientOf({ chunk: oneChunk(...frames) })
+    const executor = await clientOf({ chunk: chunked(...frames) })
     await expectFailure(executor.executeCodeBlocks([BLOCK]), "REPLY_INVALID")
   })
 
@@ -120,6 +126,16 @@ describe("a far end cannot", () => {
       })
       await expectFailure(executor.executeCodeBlocks([BLOCK]), "REPLY_INVALID")
     }
+  })
+
+  it("fill the memory with what is wrong with what it sends, however small that is", async () => {
+    const zeros = Array.from({ length: 300_001 }, () => 0)
+    const result = { ...(END.head as { result: object }).result, blocks: zeros }
+    const wrong = await clientOf({ chunk: chunked({ head: { type: "finished", result } }) })
+    await expectFailure(wrong.executeCodeBlocks([BLOCK]), "REPLY_INVALID", /more than anybody/)
+    const blobs = zeros.slice(0, 10_001).map(() => Buffer.alloc(0))
+    const empty = await clientOf({ chunk: chunked({ ...END, blobs }) })
+    await expectFailure(empty.executeCodeBlocks([BLOCK]), "REPLY_INVALID", /no frame/)
   })
 
   it("send chunks out of order", async () => {
@@ -139,7 +155,7 @@ describe("a far end cannot", () => {
       return ExecutorChunk({ seq, data, end: false, instance })
     }
     for (const chunk of [
-      oneChunk(file({}, "x".repeat(2000)), END),
+      chunked(file({}, "x".repeat(2000)), END),
       endless,
       (seq: number, instance: string) =>
         ExecutorChunk({ seq, data: announced.toString("base64"), end: false, instance }),
@@ -177,7 +193,7 @@ describe("a far end cannot", () => {
   it("bring a prototype along", async () => {
     const result = JSON.parse(JSON.stringify(END.head)) as { result: { sandbox: { effective: object } } }
     result.result.sandbox.effective = JSON.parse('{"__proto__":{"polluted":true},"a":1}') as object
-    const executor = await clientOf({ chunk: oneChunk({ head: result }) })
+    const executor = await clientOf({ chunk: chunked({ head: result }) })
     const { sandbox } = await executor.executeCodeBlocks([BLOCK])
     expect((sandbox.effective as { polluted?: boolean }).polluted).toBeUndefined()
   })

@@ -7,6 +7,10 @@ import type { ExecutionEvent } from "../execution-event.ts"
 import type { RichOutput } from "../rich-output.ts"
 import { type WrittenEvent, type WrittenRich, eventSchema } from "./event-schema.ts"
 import type { Frame } from "./frame.ts"
+import { hasMoreItems } from "./item-count.ts"
+
+// Each that is wrong is an issue of its own, hundreds of times as large.
+const MAX_ITEMS = 300_000
 
 type WrittenBlock = Extract<WrittenEvent, { type: "block-finished" }>["result"]
 type WrittenResult = Extract<WrittenEvent, { type: "finished" }>["result"]
@@ -24,6 +28,7 @@ export class EventReader {
 
   /** The event in a frame; undefined for a file that only the result tells of. */
   read({ head, blobs }: Frame): ExecutionEvent | undefined {
+    if (hasMoreItems(head, MAX_ITEMS)) throw invalid("the far end tells of more than anybody could look at")
     const { data: event, error } = eventSchema.safeParse(head)
     if (error) throw invalid(`the far end tells of something unknown: ${formatIssues(error.issues)}`)
     if (this.#isFinished) throw invalid("something comes after the end of the run")

@@ -21,7 +21,7 @@ export interface ServeCodeExecutorOptions {
   readonly maxQueuedPerKey?: number | undefined
   /** How much code or files a client may send for one call. @default 16 MiB */
   readonly maxRequestBytes?: number | undefined
-  /** How much all clients together may have on its way. @default 64 MiB */
+  /** How much code and files of all clients together may be on their way, wait or run. @default 64 MiB */
   readonly maxPendingBytes?: number | undefined
   /** How long a run goes on when its client is not heard of. @default 30_000 */
   readonly leaseMs?: number | undefined

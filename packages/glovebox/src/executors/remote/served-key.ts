@@ -35,7 +35,10 @@ export class ServedKey {
   #isClosed = false
 
   constructor(service: ExecutorService, key: string) {
-    const { maxRequestBytes: maxBytes, maxQueuedPerKey: maxCount, maxRunsPerKey, leaseMs } = service.options
+    const { maxRequestBytes, maxPendingBytes, maxQueuedPerKey: maxCount } = service.options
+    const { maxRunsPerKey, leaseMs } = service.options
+    // What can never have room is too large, and not to be tried again.
+    const maxBytes = Math.min(maxRequestBytes, maxPendingBytes)
     this.#service = service
     this.#key = key
     this.#slots = new Slots(maxRunsPerKey)
@@ -60,11 +63,14 @@ export class ServedKey {
     if (this.#runs.size >= maxQueuedPerKey) {
       throw new GloveboxError("TRY_LATER", `${maxQueuedPerKey} runs wait already. Wait for one of them.`)
     }
+    // However long it waits for its turn, its code is in memory.
+    const letGo = this.#service.budget.hold(body.length)
     const run = new ServedRun({
       leaseMs,
       work: (write, signal) => this.#run(blocks, new EventWriter(choice), choice, write, signal),
       onOver: () => {
         this.#runs.delete(id)
+        letGo()
         onOver()
       },
     })
@@ -75,8 +81,9 @@ export class ServedKey {
   /** Puts what was uploaded into the workspace. */
   async put(body: Buffer): Promise<void> {
     const files = readFiles(body)
-    const executor = await this.#get()
+    const letGo = this.#service.budget.hold(body.length)
     try {
+      const executor = await this.#get()
       if (!executor.putFiles) throw new GloveboxError("WORKSPACE_FAILED", "It has no putFiles.")
       await executor.putFiles(files)
     } catch (cause) {
@@ -86,6 +93,8 @@ export class ServedKey {
         "The workspace does not take these files: it keeps none between calls, or they are more than it holds.",
         { cause },
       )
+    } finally {
+      letGo()
     }
   }
 

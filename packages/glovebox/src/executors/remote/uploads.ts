@@ -38,6 +38,8 @@ export class Uploads {
     const upload = this.#unfinished.get(id) ?? this.#begin(id)
     try {
       const part = this.#part(upload, seq, data)
+      // Only the last may be short: many small ones would take far more memory than they count for.
+      if (part.length !== CHUNK_BYTES) throw invalid("Only the last part of what is sent may be short.")
       this.#options.budget.take(part.length)
       upload.parts.push(part)
       upload.bytes += part.length
