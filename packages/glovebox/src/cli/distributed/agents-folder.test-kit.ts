@@ -36,9 +36,15 @@ setInterval(() => {}, 1000)
 
 export async function register(runtime) {
   await runtime.register("slow", () => new Slow())
+  let isDrained = false
   return {
-    drain: () => console.error("asked to drain"),
-    [Symbol.asyncDispose]: async () => console.error("put away"),
+    drain() {
+      isDrained = true
+      console.error("asked to drain")
+    },
+    async [Symbol.asyncDispose]() {
+      if (isDrained) console.error("put away")
+    },
   }
 }
 `
