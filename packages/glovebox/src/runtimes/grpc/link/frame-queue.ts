@@ -62,6 +62,11 @@ export class FrameQueue {
     return this.#queued
   }
 
+  /** There are frames for the present stream, whether they were written to one before or not. */
+  get hasNext(): boolean {
+    return this.#next < this.#frames.length
+  }
+
   get queuedBytes(): number {
     return this.#queuedBytes
   }

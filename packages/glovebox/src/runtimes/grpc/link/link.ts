@@ -208,7 +208,8 @@ export class Link {
     if (received > this.#queue.acknowledged) {
       if (received > this.#queue.lastWritten) throw lost(`Message ${received} was never sent.`)
       this.#queue.acknowledge(received)
-      this.#flushSoon()
+      // Otherwise each acknowledgement would be answered by one, alone and at once.
+      if (this.#queue.hasNext) this.#flushSoon()
     }
     if (pong > 0) this.#heartbeat.answered(pong)
     if (ping > 0) this.#receipts.answer(ping)
