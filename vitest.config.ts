@@ -10,14 +10,15 @@ const executors = "packages/glovebox/src/executors"
 // Tests that make nothing an engine's others could see: they run beside those that do, which wait for it half of the time.
 const processes = integration([
   ...["bubblewrap", "local", "wasm"].map((tier) => `${executors}/${tier}/**/*`),
-  "packages/glovebox/src/{models,tools,memory,governance}/**/*",
+  `${executors}/remote/{grpc-conformance,lost-worker}`,
+  "packages/glovebox/src/{models,tools,memory,governance,runtimes}/**/*",
   "packages/glovebox/src/chat/{agents/terminal-input,agents/assistant/assistant-process,teams/suspended-process}",
   "packages/glovebox/src/verify/{wasm,bubblewrap}",
   "packages/glovebox/agents/**/*",
 ])
 // The same, of the command, the package and the examples: much of their time is programs that start.
 const commands = integration([
-  "packages/glovebox/src/cli/{audit-command,exec-governance,guard-process,mcp-command,mcp-governance,run-command,run-governance,run-hostile,chat-command}",
+  "packages/glovebox/src/cli/{audit-command,exec-governance,guard-process,host-command,mcp-command,mcp-governance,run-command,run-governance,run-hostile,chat-command,worker-command}",
   "packages/glovebox/test/**/*",
   "examples/docs/**/*",
   "examples/{embedded,with-a-key}",
