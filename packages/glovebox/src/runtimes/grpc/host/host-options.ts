@@ -22,6 +22,11 @@ export interface GrpcWorkerAgentRuntimeHostOptions {
   readonly maxMessageBytes?: number | undefined
   /** How long a worker that lost its connection keeps its place. @default 5000 */
   readonly graceMs?: number | undefined
+  /**
+   * How long after its start no agent is given a place, only those that workers bring: one of a host before this one may
+   * still have it. Messages wait for that. @default graceMs; 0 for port 0, where no host was before
+   */
+  readonly settleMs?: number | undefined
   /** A worker that is silent for three of them has lost its connection. @default 1000 */
   readonly heartbeatMs?: number | undefined
   /** The deadline of requests that bring none. @default 600_000 */
@@ -50,6 +55,7 @@ const schema = z.strictObject({
     .max(64 * MEBIBYTE, "is more than 64 MiB")
     .default(4 * MEBIBYTE),
   graceMs: milliseconds.default(5000),
+  settleMs: z.number().nonnegative().max(MAX_TIMEOUT_MS).optional(),
   heartbeatMs: milliseconds.default(1000),
   requestTimeoutMs: milliseconds.default(600_000),
   maxQueued: count.default(10_000),
@@ -57,7 +63,9 @@ const schema = z.strictObject({
   logger: z.custom<Logger>().optional(),
 })
 
-export type HostSettings = z.output<typeof schema>
+export interface HostSettings extends z.output<typeof schema> {
+  readonly settleMs: number
+}
 
 const OTHER_NAMES = {
   extra_grpc_config: "maxMessageBytes",
@@ -68,5 +76,7 @@ const OTHER_NAMES = {
 }
 
 export function readHostOptions(options: GrpcWorkerAgentRuntimeHostOptions): HostSettings {
-  return readOptions("GrpcWorkerAgentRuntimeHost", schema, options, { otherNames: OTHER_NAMES })
+  const settings = readOptions("GrpcWorkerAgentRuntimeHost", schema, options, { otherNames: OTHER_NAMES })
+  const { address, graceMs } = settings
+  return { ...settings, settleMs: settings.settleMs ?? (address.endsWith(":0") ? 0 : graceMs) }
 }

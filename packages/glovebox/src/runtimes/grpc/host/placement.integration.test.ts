@@ -105,6 +105,22 @@ describe("the place of an agent", () => {
     expect(textOf(await one.send("a/2"))).toBe("two")
   })
 
+  it("is not given to a new worker either, by a host at an address where another may have been", async () => {
+    const before = await startHost()
+    await before.stop({ graceMs: 0 })
+    await using host = await startHost({ address: before.address, graceMs: 400 })
+    using one = await named(host.address, "one")
+    await one.register("a")
+    const first = one.post("a/1")
+    await until(() => host.status().pending === 1)
+    using two = await named(host.address, "two")
+    await two.register("a")
+    two.link.send({ notice: { alive: [{ type: "a", key: "1" }] } })
+    expect(textOf(await one.answerTo(first))).toBe("two")
+    // What no worker brings has a place when they had the time to come.
+    expect(textOf(await one.send("a/2"))).toBe("one")
+  })
+
   it("is not given anew by a host that was restarted, before the others could say what lives with them", async () => {
     await using host = await startHost({ graceMs: 400 })
     using one = new RawWorker(host.address, { clientId: "one" })

@@ -41,6 +41,7 @@ export class Switchboard {
   readonly #onGone: (session: WorkerSession) => void
   readonly #startedAt = performance.now()
   #settleTimer: NodeJS.Timeout | undefined
+  #settlesUntil = 0
 
   constructor(settings: HostSettings, logger: Logger, onGone: (session: WorkerSession) => void) {
     const { metrics, placement, subscriptions } = this
@@ -74,6 +75,7 @@ export class Switchboard {
       isQuiet: () => this.#isQuiet(),
       activity: () => metrics.requests + metrics.events + metrics.responses,
     })
+    this.#settleFor(settings.settleMs)
   }
 
   /** Gives a client its connection. */
@@ -116,14 +118,7 @@ export class Switchboard {
 
   /** A worker came that this host does not know, but another before it did: others may have agents alive too. */
   settle(): void {
-    const left = this.#startedAt + this.#settings.graceMs - performance.now()
-    if (left <= 0 || this.#settleTimer) return
-    this.placement.isSettling = true
-    this.#settleTimer = setTimeout(() => {
-      this.placement.isSettling = false
-      this.retryParked()
-    }, left)
-    this.#settleTimer.unref()
+    this.#settleFor(this.#settings.graceMs)
   }
 
   retryParked(): void {
@@ -177,6 +172,20 @@ export class Switchboard {
     this.events.clear()
     this.quiet.stop()
     this.control.stop()
+  }
+
+  #settleFor(ms: number): void {
+    const endsAt = this.#startedAt + ms
+    const left = endsAt - performance.now()
+    if (left <= 0 || endsAt <= this.#settlesUntil) return
+    this.#settlesUntil = endsAt
+    this.placement.isSettling = true
+    clearTimeout(this.#settleTimer)
+    this.#settleTimer = setTimeout(() => {
+      this.placement.isSettling = false
+      this.retryParked()
+    }, left)
+    this.#settleTimer.unref()
   }
 
   #opened(session: WorkerSession): void {
