@@ -58,6 +58,9 @@ describe("DockerFleet's options", () => {
     }
     expect(shared(mount("/srv/data", "rw"), mount("/srv/data/sub", "ro"))).toThrow("one may write")
     expect(shared(mount("/srv/data", "ro"), mount("/srv", "rw"))).toThrow("one may write")
+    expect(() => fleet({ tenants: { acme: mount("/srv/work/x", "ro") }, workRoot: "/srv/work" })).toThrow(
+      "files of all tenants",
+    )
     shared(mount("/srv/data", "ro"), mount("/srv/data", "ro"))()
     shared(mount("/srv/data", "rw"), mount("/srv/data2", "rw"))()
   })

@@ -68,6 +68,7 @@ interface FleetDefaults {
   readonly hosts: readonly { readonly name: string; readonly labels: readonly string[] }[]
   readonly image?: string | undefined
   readonly pull: PullPolicy
+  readonly workRoot?: string | undefined
 }
 
 export function readTenants(
@@ -76,6 +77,7 @@ export function readTenants(
 ): ReadonlyMap<string, FleetTenant> {
   const tenants = Object.entries(given).map(([name, options]) => readTenant(fleet, name, options))
   refuseSharedFiles(tenants)
+  if (fleet.workRoot !== undefined) refuseWorkRoot(tenants, resolve(fleet.workRoot))
   return new Map(tenants.map((tenant) => [tenant.name, tenant]))
 }
 
@@ -132,6 +134,18 @@ function refuseSharedFiles(tenants: readonly FleetTenant[]): void {
     throw new GloveboxError(
       "OPTION_INVALID",
       `The tenants ${written.name} and ${other.name} both mount ${written.path}, and one may write to it. Give each a folder of its own, or mount it read-only for both.`,
+    )
+  }
+}
+
+// In it are the folders of all of them.
+function refuseWorkRoot(tenants: readonly FleetTenant[], workRoot: string): void {
+  for (const { name, docker } of tenants) {
+    const mount = docker.policy.fields.mounts.find(({ source }) => overlaps(resolve(source), workRoot))
+    if (!mount) continue
+    throw new GloveboxError(
+      "OPTION_INVALID",
+      `The tenant ${name} mounts ${mount.source}, where the fleet's workRoot keeps the files of all tenants.`,
     )
   }
 }
