@@ -3,7 +3,7 @@ import { type FileHandle, stat } from "node:fs/promises"
 import { dirname } from "node:path"
 import { watchAbort } from "../../internal/watch-abort.ts"
 import { auditFiles } from "./audit-files.ts"
-import { openRegular } from "./open-regular.ts"
+import { type OpenFile, openIfThere } from "./open-files.ts"
 import { type AuditLine, LineCutter, readChunks } from "./read-lines.ts"
 
 // Some file systems tell nothing of changes.
@@ -16,6 +16,7 @@ export async function* followLines(
 ): AsyncGenerator<AuditLine | "caught-up", void> {
   using changes = new Changes(dirname(path))
   let handle: FileHandle | undefined
+  let next: OpenFile | undefined
   let cutter = new LineCutter(path)
   let position = { offset: 0 }
   let isCaughtUp = false
@@ -24,15 +25,15 @@ export async function* followLines(
       // Asked before reading: what is written after that is a change.
       const changed = changes.next(signal)
       changed.catch(() => {})
-      const next = await fileAfter(path, handle)
+      next = await openAfter(path, handle)
       if (handle) for await (const chunk of readChunks(handle, position, signal)) yield* cutter.cut(chunk)
       if (next !== undefined) {
         // It was there before the last read, so what is read now is whole.
         await handle?.close()
-        handle = undefined
-        handle = await openRegular(next)
-        cutter = new LineCutter(next)
+        handle = next.handle
+        cutter = new LineCutter(next.path)
         position = { offset: 0 }
+        next = undefined
         continue
       }
       if (!isCaughtUp) yield "caught-up"
@@ -41,6 +42,23 @@ export async function* followLines(
     }
   } finally {
     await handle?.close()
+    await next?.handle.close()
+  }
+}
+
+/** Opens the file after the one that is read, if there is one. */
+async function openAfter(path: string, handle: FileHandle | undefined): Promise<OpenFile | undefined> {
+  for (;;) {
+    const next = await fileAfter(path, handle)
+    if (next === undefined) return undefined
+    const opened = await openIfThere(next)
+    if (!opened) continue
+    // Between the look and the opening another file may have come into its place.
+    const again = await fileAfter(path, handle)
+    if (again !== undefined && (await inodeOf(again)) === (await opened.stat()).ino) {
+      return { path: again, handle: opened }
+    }
+    await opened.close()
   }
 }
 
@@ -50,10 +68,13 @@ async function fileAfter(path: string, handle: FileHandle | undefined): Promise<
   if (!handle) return files[0]
   const { ino } = await handle.stat()
   for (const [index, file] of files.entries()) {
-    const found = await stat(file).catch(() => undefined)
-    if (found?.ino === ino) return files[index + 1]
+    if ((await inodeOf(file)) === ino) return files[index + 1]
   }
   return undefined
+}
+
+async function inodeOf(path: string): Promise<number | undefined> {
+  return (await stat(path).catch(() => undefined))?.ino
 }
 
 /** Says when something in a folder changed. */

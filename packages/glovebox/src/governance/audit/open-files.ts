@@ -45,7 +45,8 @@ async function* held(file: OpenFile): AsyncGenerator<OpenFile, void> {
   }
 }
 
-async function openIfThere(path: string): Promise<FileHandle | undefined> {
+/** Undefined when there is no such file. */
+export async function openIfThere(path: string): Promise<FileHandle | undefined> {
   try {
     return await openRegular(path)
   } catch (error) {

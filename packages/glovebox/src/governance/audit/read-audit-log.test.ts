@@ -84,6 +84,22 @@ describe("readAuditLog", () => {
     expect(names).toEqual(["b", "c", "d", "e", "f"])
   })
 
+  it("passes over nothing when files get full while it follows", async () => {
+    await using folder = await AuditFolder.make()
+    await using log = folder.log({ maxFileBytes: 1_000, sync: "record" })
+    const following = (async () => {
+      const names: unknown[] = []
+      for await (const { data } of readAuditLog(folder.path, { kind: "custom", follow: true })) {
+        names.push(data["name"])
+        if (names.at(-1) === "n99") break
+      }
+      return names
+    })()
+    const written = Array.from({ length: 100 }, (_, index) => `n${index}`)
+    for (const name of written) await log.append(note(name))
+    expect(await following).toEqual(written)
+  })
+
   it("follows a log that is not there yet, until aborted", async () => {
     await using folder = await AuditFolder.make()
     await using log = folder.log()
