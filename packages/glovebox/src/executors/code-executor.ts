@@ -4,6 +4,7 @@ import type { ExecutionEvent, OutputEvent } from "./execution-event.ts"
 import type { PoolState } from "./pool-state.ts"
 import type { InputFile } from "./input-file.ts"
 import type { KnownSecret } from "./known-secret.ts"
+import type { SandboxEvent } from "./sandbox-event.ts"
 
 export interface ExecuteOptions {
   /** Ends the run at once; the call rejects with its reason. */
@@ -36,6 +37,8 @@ export interface CodeExecutor extends AsyncDisposable {
   ): Promise<void>
   /** Tells of each secret of its policy whose value it knows, now and at each start; only of those that have secrets. */
   onSecret?(listener: (secret: KnownSecret) => void): Disposable
+  /** Tells of each sandbox that begins or ends; only of those that know. */
+  onSandbox?(listener: (event: SandboxEvent) => void): Disposable
   /** Runs the blocks in order up to the first that fails. Code that fails or overruns is a result, not an error. */
   executeCodeBlocks(blocks: readonly CodeBlock[], options?: ExecuteOptions): Promise<CodeResult>
   /** The same, as events while it happens; leaving the loop ends the run. */

@@ -1,4 +1,5 @@
 import type { AccessGuard } from "../core/access-guard.ts"
+import type { CodeExecutor } from "../executors/index.ts"
 import { languageTable } from "../executors/languages.ts"
 import { ApprovalGate, type ApprovalGateOptions } from "./approval/index.ts"
 import type { AuditEntry, AuditLog } from "./audit/index.ts"
@@ -7,6 +8,7 @@ import { AuditedAccess } from "./effects/audited-access.ts"
 import { EffectLog } from "./effects/effect-log.ts"
 import { Governor } from "./effects/index.ts"
 import { ModelFilter } from "./effects/model-filter.ts"
+import { SandboxRecorder } from "./effects/sandbox-recorder.ts"
 import type { MessageFilter } from "./filter/index.ts"
 import {
   type GovernanceOptions,
@@ -33,6 +35,7 @@ export class Governance implements AsyncDisposable {
   readonly #settings: GovernanceSettings
   readonly #log: EffectLog
   readonly #filter: ModelFilter | undefined
+  readonly #sandboxes: SandboxRecorder
   /** Undefined where nobody is asked. */
   readonly gate: ApprovalGate | undefined
   /** For a runtime: its rules, with denials written down. Undefined where there are none. */
@@ -43,6 +46,7 @@ export class Governance implements AsyncDisposable {
     const { sink, redactor, run, auditRequired, onUnrecorded, telemetry, content } = settings
     this.#settings = settings
     this.#log = new EffectLog({ sink, redactor, run, isRequired: auditRequired, onUnrecorded })
+    this.#sandboxes = new SandboxRecorder(this.#log)
     this.#filter = settings.filter && new ModelFilter(settings.filter)
     this.access = settings.access && new AuditedAccess(settings.access, this.#log, telemetry)
     this.gate =
@@ -95,6 +99,18 @@ export class Governance implements AsyncDisposable {
     await this.#log.record(entry, options)
   }
 
+  /**
+   * Writes down when the sandboxes of an executor begin and end: for whoever makes one, before its first use, until this
+   * is disposed. `close` rejects when it could not be written down.
+   *
+   * @example
+   * await using executor = await createExecutor()
+   * using watch = governance.watchSandboxes(executor)
+   */
+  watchSandboxes(executor: CodeExecutor): Disposable {
+    return this.#sandboxes.watch(executor)
+  }
+
   /** Opens the log now, to fail early. */
   async open(options?: { readonly signal?: AbortSignal | undefined }): Promise<void> {
     try {
@@ -140,7 +156,11 @@ export class Governance implements AsyncDisposable {
 
   /** Closes the log that it made. */
   async close(): Promise<void> {
-    await this.#settings.ownLog?.close()
+    try {
+      await this.#sandboxes.settle()
+    } finally {
+      await this.#settings.ownLog?.close()
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -39,7 +39,7 @@ function formatCode({ data, approval, egress, secrets }: CodeStep, title: string
   const rows: Row[] = [
     ["policy", data.policySha256 && `sha256 ${data.policySha256}`],
     ["image", [data.image, data.imageDigest].filter(Boolean).join(" ")],
-    ["sandbox", listed([data.executor, data.runtime, data.isolation, data.containerId])],
+    ["sandbox", listed([data.executor, data.engine, data.runtime, data.isolation, data.containerId])],
     ["settings", settingsOf(data)],
     ...(egress.length > 0 ? egress.map(egressRow) : [["reached", noEgress(data)] as const]),
     ...secrets.map(({ name, host, how }): Row => ["secret", listed([`${name} for ${host}`, how])]),

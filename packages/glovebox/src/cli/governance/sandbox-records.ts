@@ -1,5 +1,7 @@
+import { sandboxEventOf } from "../../executors/docker/container-events.ts"
 import type { DockerExecutorEvent } from "../../executors/docker/index.ts"
 import type { ChosenExecutor } from "../../executors/index.ts"
+import { sandboxData } from "../../governance/effects/sandbox-recorder.ts"
 import type { AuditData, Governance } from "../../governance/index.ts"
 import type { Tier } from "../../policy/index.ts"
 
@@ -15,36 +17,8 @@ export class SandboxRecords {
 
   /** For what an engine tells of its containers. */
   readonly take = (event: DockerExecutorEvent, tier: Tier): void => {
-    switch (event.type) {
-      case "container-started": {
-        const { containerId, imageDigest, policySha256, runtime } = event
-        this.#add({
-          event: "started",
-          executor: tier,
-          containerId,
-          imageDigest,
-          policySha256,
-          details: { runtime },
-        })
-        break
-      }
-      case "container-removed":
-        this.#add({ event: "destroyed", executor: tier, containerId: event.containerId })
-        break
-      case "orphan-removed":
-        this.#add({
-          event: "destroyed",
-          executor: tier,
-          containerId: event.containerId,
-          reason: `It was left by another process: ${event.reason}`,
-        })
-        break
-      case "pull":
-      case "runtime-chosen":
-        break
-      default:
-        event satisfies never
-    }
+    const told = sandboxEventOf(event)
+    if (told) this.#add(sandboxData(tier, told))
   }
 
   /** For kinds that tell nothing while they run. */

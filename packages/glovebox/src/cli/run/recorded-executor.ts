@@ -63,6 +63,10 @@ export class RecordedExecutor implements CodeExecutor {
     return this.#executor.policy
   }
 
+  onSecret(...told: Parameters<ChosenExecutor["onSecret"]>): Disposable {
+    return this.#executor.onSecret(...told)
+  }
+
   describe(): ExecutorDescription {
     return this.#executor.describe()
   }

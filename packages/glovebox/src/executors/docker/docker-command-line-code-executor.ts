@@ -9,6 +9,8 @@ import { TypedEmitter } from "../../internal/typed-emitter.ts"
 import { type PolicyChange, checkTier } from "../../policy/index.ts"
 import { LaunchedExecutor } from "../sandbox/launched-executor.ts"
 import type { SandboxLauncher } from "../sandbox/sandbox-launcher.ts"
+import type { SandboxEvent } from "../sandbox-event.ts"
+import { tellContainers } from "./container-events.ts"
 import { ContainerLauncher } from "./container-launcher.ts"
 import { dockerConfigFromOptions, dockerConfigShape, dockerOptionsFromConfig } from "./docker-config.ts"
 import {
@@ -71,6 +73,10 @@ export class DockerCommandLineCodeExecutor extends LaunchedExecutor implements C
     listener: (event: Extract<DockerExecutorEvent, { type: Type }>) => void,
   ): Disposable {
     return this.#events.on(type, listener)
+  }
+
+  onSandbox(listener: (event: SandboxEvent) => void): Disposable {
+    return tellContainers(this, listener)
   }
 
   /** Finds the engine and the image. */

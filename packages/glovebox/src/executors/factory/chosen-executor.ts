@@ -86,6 +86,14 @@ export class ChosenExecutor implements CodeExecutor, Component {
     return this.#executor.onSecret?.(listener) ?? { [Symbol.dispose]: () => {} }
   }
 
+  /** Undefined for kinds that do not tell of their sandboxes. */
+  get onSandbox(): CodeExecutor["onSandbox"] {
+    const executor = this.#executor
+    return (
+      executor.onSandbox && ((listener) => executor.onSandbox?.(listener) ?? { [Symbol.dispose]: () => {} })
+    )
+  }
+
   async start(options?: { readonly signal?: AbortSignal | undefined }): Promise<void> {
     await this.#executor.start(options)
   }

@@ -12,7 +12,9 @@ import {
   dockerOptionsFromConfig,
 } from "../docker/docker-config.ts"
 import { deviceWidenings } from "../docker/device-widenings.ts"
+import { tellContainers } from "../docker/container-events.ts"
 import type { DockerExecutorEvent } from "../docker/executor-event.ts"
+import type { SandboxEvent } from "../sandbox-event.ts"
 import { newOwner } from "../docker/ownership.ts"
 import type { PolicyChange } from "../../policy/index.ts"
 import type { RunningExecutor } from "../sandbox/running-executor.ts"
@@ -91,6 +93,10 @@ export class DockerJupyterCodeExecutor extends PolicyExecutor implements Compone
     listener: (event: Extract<DockerExecutorEvent, { type: Type }>) => void,
   ): Disposable {
     return this.#events.on(type, listener)
+  }
+
+  onSandbox(listener: (event: SandboxEvent) => void): Disposable {
+    return tellContainers(this, listener)
   }
 
   protected override async open(signal: AbortSignal): Promise<RunningExecutor> {

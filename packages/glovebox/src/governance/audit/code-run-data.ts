@@ -50,6 +50,7 @@ export function codeRunDone(
     imageDigest: sandbox.imageDigest,
     runtime: sandbox.runtime,
     containerId: sandbox.containerId,
+    engine: sandbox.engine,
     effective: plainJson(sandbox.effective),
     limitsHit: [...new Set(result.blocks.flatMap((block) => block.limitsHit))],
     exitCode: result.exitCode,

@@ -69,6 +69,8 @@ export const AUDIT_DATA = {
     imageDigest: text.optional(),
     runtime: text.optional(),
     containerId: text.optional(),
+    /** Of a fleet. */
+    engine: text.optional(),
     effective: fields.optional(),
     limitsHit: z.array(text).optional(),
     exitCode: z.number().int().optional(),

@@ -126,6 +126,7 @@ describe("the data of a code run", () => {
       policySha256: sha256,
       isolation: "run",
       imageDigest: "sha256:1",
+      engine: "east",
       effective: { NetworkMode: "none", missing: undefined },
     },
   }
@@ -142,6 +143,7 @@ describe("the data of a code run", () => {
     expect(records[1]?.data).toMatchObject({
       policySha256: sha256,
       imageDigest: "sha256:1",
+      engine: "east",
       effective: { NetworkMode: "none" },
       limitsHit: ["wall"],
       termination: "timeout",

