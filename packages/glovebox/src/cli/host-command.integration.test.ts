@@ -80,6 +80,7 @@ describe("glovebox host", () => {
     const args = ["worker", "agents.mjs", "--host", address, "--tls-ca", certificates.path("ca")]
     const env = { GLOVEBOX_TOKEN: "worker-secret" }
     const ended = await glovebox([...args, "--connect-timeout", "500ms"], "", env, folder.path)
+    expect(ended.stderr).toMatch(/cannot be used: TLS: .*alert certificate required\n$/)
     expect(ended.code).toBe(1)
   })
 

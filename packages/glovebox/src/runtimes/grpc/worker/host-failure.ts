@@ -10,9 +10,11 @@ export function hostFailure(error: unknown, what: string): GloveboxError {
   return new GloveboxError(codeOf(code, text), `${what}: ${text}`, { cause: error })
 }
 
-/** gRPC wraps what the system said in words of its own. */
+/** gRPC wraps what the system said in words of its own, and OpenSSL in numbers. */
 function plainly(text: string): string {
-  return /Last error: (?:Error: )?(.*?)\.? Resolution note:/.exec(text)?.[1] ?? text
+  const said = /Last error: (?:Error: )?([^]*?)\.? Resolution note:/.exec(text)?.[1] ?? text
+  const alert = /:SSL routines:[^:]*:([^:]+):/.exec(said)?.[1]
+  return alert === undefined ? said.replace(/\s*\(\d{4}-\S+Z\)$/, "") : `TLS: ${alert}`
 }
 
 /** True when another try may go better. */
