@@ -72,6 +72,20 @@ describe("a call of a tool behind governance", () => {
     expect(wiped).toEqual([])
   })
 
+  it("has in its records what a function of the user says, whoever calls it", async () => {
+    await using place = await GovernedPlace.make({ approval: false })
+    const { wipe, wiped } = wipeTool({ approval: true })
+    const answers = [{ approved: true }, { approved: false, reason: "not today" }] as const
+    const workbench = place.governance.agent("clerk").workbench(staticWorkbench([wipe]))
+    for (const answer of answers) await workbench.callTool("wipe", { disk: "a" }, { approve: () => answer })
+    expect(wiped).toHaveLength(1)
+    const decided = (await place.records()).filter(({ data }) => data["phase"] === "decision")
+    expect(decided.map(({ data }) => [data["decision"], data["by"], data["reason"]])).toEqual([
+      ["approved", "approve of clerk", undefined],
+      ["denied", "approve of clerk", "not today"],
+    ])
+  })
+
   it("has the hash in its records that was approved, with what the schema adds", async () => {
     const approval: ApprovalGateOptions = { provider: () => ({ decision: "approve" }) }
     await using place = await GovernedPlace.make({ approval, content: { arguments: true } })

@@ -18,6 +18,7 @@ import { sha256Of } from "../audit/code-run-data.ts"
 import type { AuditData } from "../audit/record-kinds.ts"
 import type { Controls } from "./controls.ts"
 import type { EffectEntry, OpenEffect } from "./effect-log.ts"
+import { recordedApprove } from "./recorded-approve.ts"
 
 type ToolCall = AuditData<"tool-call">
 
@@ -108,7 +109,8 @@ export class GovernedCall implements CallGuard {
     if (this.#takeApproval(request)) return { approved: true }
     // What a rule denies, nobody else can allow.
     const isDenied = this.#lane(request) === "deny"
-    const ask = (isDenied ? undefined : approve) ?? gate?.forTools({ agent })
+    const own = isDenied ? undefined : approve
+    const ask = own ? recordedApprove(own, this.#controls) : gate?.forTools({ agent })
     if (!ask) return { approved: false }
     this.#data = { ...this.#data, risk: request.risk }
     const decision = (await ask(request)) ?? { approved: false }

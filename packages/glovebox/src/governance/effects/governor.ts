@@ -7,6 +7,7 @@ import type { Controls } from "./controls.ts"
 import { GovernedClient } from "./governed-client.ts"
 import { GovernedExecutor, type GovernedExecutorOptions } from "./governed-executor.ts"
 import { GovernedWorkbench } from "./governed-workbench.ts"
+import { recordedApprove, recordsItself } from "./recorded-approve.ts"
 
 const GOVERNED = [GovernedExecutor, GovernedWorkbench, GovernedClient] as const
 
@@ -25,7 +26,12 @@ export class Governor implements ToolGovernor {
   /** For calls of tools; undefined where there is no gate. */
   get approveTool(): Approve | undefined {
     const { gate, agent } = this.#controls
-    return gate?.forTools({ agent })
+    return gate && recordsItself(gate.forTools({ agent }))
+  }
+
+  /** The same, with what is asked and answered in the audit log, by whichever way it is asked. */
+  recorded(approve: Approve): Approve {
+    return recordedApprove(approve, this.#controls)
   }
 
   /** For whatever shows code before it runs, such as CodeExecutorAgent; undefined where there is no gate. */

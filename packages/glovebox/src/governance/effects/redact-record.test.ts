@@ -1,6 +1,6 @@
 import { expect, it } from "vitest"
 import { staticWorkbench, tool } from "../../tools/index.ts"
-import { Governance, Redactor, sha256Of } from "../index.ts"
+import { type GateAnswer, Governance, Redactor, sha256Of } from "../index.ts"
 import { MemorySink } from "./telling-executor.test-kit.ts"
 
 it.each([
@@ -11,7 +11,9 @@ it.each([
   async (_, secret) => {
     const audit = new MemorySink()
     const redaction = new Redactor({ values: [secret], environment: false })
-    const governance = new Governance({ audit, redaction, content: { arguments: true } })
+    const provider = (): GateAnswer => ({ decision: "approve", by: secret, reason: secret })
+    const approval = { provider, rules: [{ when: {}, then: "ask" } as const] }
+    const governance = new Governance({ audit, redaction, approval, content: { arguments: true } })
     const send = tool({
       name: "send",
       description: "Sends",
@@ -21,7 +23,7 @@ it.each([
     const workbench = governance.agent("clerk").workbench(staticWorkbench([send]))
     await workbench.callTool("send", { with: secret, all: [secret, { more: secret }] })
     expect(JSON.stringify(audit.entries)).not.toContain(secret)
-    expect(audit.entries[0]?.data).toMatchObject({
+    expect(audit.entries.find(({ kind }) => kind === "tool-call")?.data).toMatchObject({
       id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       argumentsSha256: expect.stringMatching(/^[0-9a-f]{64}$/),
     })

@@ -6,7 +6,9 @@ const FINGERPRINT =
   /^(?:(?:sha256:)?[0-9a-f]{64}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/
 
 // What is whose content: there a hash is as likely a secret.
-const CONTENT = new Set(["arguments", "code", "content", "detail", "details", "error", "output", "task"])
+const CONTENT = new Set(
+  "answer arguments by code content detail details error language output reason stopReason task".split(" "),
+)
 
 /** The entry without its secrets; hashes and ids stay as they are. */
 export function redactRecord<Entry extends AuditEntry>(entry: Entry, redactor: Redactor): Entry {

@@ -1,4 +1,5 @@
 import { type ErrorCode, GloveboxError } from "../../../core/index.ts"
+import { asRecordedAs } from "../../../governance/effects/recorded-approve.ts"
 import { abortable } from "../../../internal/abortable.ts"
 import { errorMessage } from "../../../internal/error-message.ts"
 import type { FunctionCall } from "../../../models/index.ts"
@@ -63,7 +64,7 @@ export async function callTool(call: FunctionCall, context: CallToolContext): Pr
     }
     const asked: Approve | undefined =
       approve &&
-      (async (request) => {
+      asRecordedAs(approve, async (request) => {
         context.onAsk(call)
         const decision = await approve(request)
         context.onBegin(call)

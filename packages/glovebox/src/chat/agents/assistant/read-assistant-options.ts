@@ -15,7 +15,6 @@ import { type Handoff, type HandoffOptions, handoff } from "../handoff.ts"
 import type { AssistantAgentOptions, SummarizeCall, ToolLoop } from "./assistant-options.ts"
 import type { Authorize } from "./call-tool.ts"
 import { OutputReader } from "./output-reader.ts"
-import { recordedApprove } from "./recorded-approve.ts"
 
 const SYSTEM_MESSAGE =
   "You solve tasks. Use your tools where they help. Say what you found and did, and what you could not do."
@@ -141,7 +140,7 @@ export function readAssistantOptions(options: AssistantAgentOptions): AssistantS
     toolbox: governor?.workbench(toolbox) ?? toolbox,
     workbenches: governor ? workbench.map((each) => governor.workbench(each)) : workbench,
     governor,
-    approve: read.approve && governor ? recordedApprove(read.approve, governor) : read.approve,
+    approve: read.approve && (governor?.recorded(read.approve) ?? read.approve),
     authorize: authorizeOf(name, governance),
     handoffs,
     modelContext,
