@@ -1,4 +1,6 @@
-import { describe, expect, it } from "vitest"
+import { once } from "node:events"
+import { type AddressInfo, createServer } from "node:net"
+import { describe, expect, it, onTestFinished } from "vitest"
 import { GloveboxError } from "../../../core/index.ts"
 import { DockerFleet, type DockerFleetOptions, type FleetExecutorOptions } from "../index.ts"
 import { distinctName } from "./tenant-name.ts"
@@ -145,5 +147,23 @@ describe("a fleet whose engines do not answer", () => {
     expect(down.status().hosts.map(({ state }) => state)).toEqual(["down", "down"])
     await down.stop()
     await expect(executor.start()).rejects.toMatchObject({ code: "EXECUTOR_STOPPED" })
+  })
+
+  it("is stopped at once while one of them is silent", async () => {
+    const silent = createServer(() => {}).listen(0, "127.0.0.1")
+    await once(silent, "listening")
+    onTestFinished(() => void silent.close())
+    const asked = once(silent, "connection")
+    const { port } = silent.address() as AddressInfo
+    const waiting = fleet({
+      hosts: [{ name: "a", dockerHost: `tcp://127.0.0.1:${port}`, capacity: 1 }],
+      healthTimeoutMs: 600_000,
+    })
+    const executor = waiting.executor({ tenant: "acme" })
+    const running = executor.executeCodeBlocks([{ language: "python", code: "1" }])
+    const refused = running.catch((error: unknown) => error)
+    await asked
+    await waiting.stop()
+    expect(await refused).toMatchObject({ code: "EXECUTOR_STOPPED" })
   })
 })

@@ -59,7 +59,7 @@ export class FleetHost implements TurnHost {
   #troubledUntil = -Infinity
   #checking: Promise<void> | undefined
   #timer: NodeJS.Timeout | undefined
-  #isClosed = false
+  readonly #closed = new AbortController()
 
   constructor(setup: FleetHostSetup) {
     this.#setup = setup
@@ -94,6 +94,10 @@ export class FleetHost implements TurnHost {
 
   get isTroubled(): boolean {
     return this.#setup.now() < this.#troubledUntil
+  }
+
+  get #isClosed(): boolean {
+    return this.#closed.signal.aborted
   }
 
   imageState(image: string): ImageState {
@@ -208,10 +212,11 @@ export class FleetHost implements TurnHost {
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true
+    const stopped = new GloveboxError("EXECUTOR_STOPPED", "The fleet was stopped.")
+    this.#closed.abort(stopped)
     this.#answered.abort()
     clearTimeout(this.#timer)
-    this.#lost.abort(new GloveboxError("EXECUTOR_STOPPED", "The fleet was stopped."))
+    this.#lost.abort(stopped)
     await this.#groups.close()
     await this.#checking
     this.#engine?.close()
@@ -220,7 +225,8 @@ export class FleetHost implements TurnHost {
   async #check(): Promise<void> {
     const limit = AbortSignal.timeout(this.#setup.healthTimeoutMs)
     try {
-      await abortable(this.#ask(limit), limit)
+      // Whoever stops the fleet does not wait for an answer.
+      await abortable(abortable(this.#ask(limit), limit), this.#closed.signal)
     } catch (error) {
       // Requests that got no answer end with their connections.
       this.#engine?.close()

@@ -11,7 +11,7 @@ import type { FleetHost } from "./fleet-host.ts"
 import type { CoreRequest, FleetCore } from "./fleet-core.ts"
 import { FleetSession } from "./fleet-session.ts"
 import type { GroupKind } from "./host-groups.ts"
-import type { GroupLauncher, SandboxGroup } from "./sandbox-group.ts"
+import type { GroupLauncher } from "./sandbox-group.ts"
 import type { CountedRun } from "./run-window.ts"
 import type { TenantLoad } from "./tenant-load.ts"
 import { TryLaterError } from "./try-later-error.ts"
@@ -122,8 +122,7 @@ export class FleetRunner implements RunningExecutor {
       host.succeeded(image)
     }
     if (this.#options.runner.isolation === "session") {
-      if (!this.#session?.isAlive) this.#session = await this.#openSession(host, signal)
-      const session = this.#session
+      const session = this.#session?.isAlive ? this.#session : await this.#openSession(host, signal)
       const onEvent = watch(given.onEvent, session.launcher, progress, onBegin)
       return session.execute({ ...given, onEvent })
     }
@@ -157,7 +156,11 @@ export class FleetRunner implements RunningExecutor {
   async #openSession(host: FleetHost, signal: AbortSignal): Promise<FleetSession> {
     const letGo = this.#options.load.beginSession()
     try {
-      return new FleetSession({ host, ...(await this.#open(host, signal)), letGo })
+      const opened = await this.#open(host, signal)
+      if (signal.aborted) await opened.runner.close()
+      // Whoever closes this looks for a session before: there must be none after.
+      signal.throwIfAborted()
+      return (this.#session = new FleetSession({ host, ...opened, letGo }))
     } catch (error) {
       letGo()
       throw error
@@ -168,9 +171,7 @@ export class FleetRunner implements RunningExecutor {
     host: FleetHost,
     signal: AbortSignal,
   ): Promise<{ launcher: GroupLauncher; runner: SandboxRunner }> {
-    const { key, kind, load } = this.#options
-    const group = await this.#group(host, key, kind, signal)
-    const launcher = group.lend({ isMetered: load.isMetered, charge: (seconds) => load.charge(seconds) })
+    const launcher = await this.#lend(host, signal)
     // Its own pool is none: the group's is behind the launcher.
     const pool = { ...this.#options.runner.pool, size: 0 }
     return {
@@ -179,10 +180,12 @@ export class FleetRunner implements RunningExecutor {
     }
   }
 
-  async #group(host: FleetHost, key: string, kind: GroupKind, signal: AbortSignal): Promise<SandboxGroup> {
-    const group = await abortable(host.group(key, kind), signal)
-    // It came to be just when the engine went away and came back.
-    return group.isRetired ? abortable(host.group(key, kind), signal) : group
+  async #lend(host: FleetHost, signal: AbortSignal): Promise<GroupLauncher> {
+    const { key, kind, load } = this.#options
+    let group = await abortable(host.group(key, kind), signal)
+    // It came to be just when the engine went away and came back, or was drained and taken back.
+    if (group.isRetired) group = await abortable(host.group(key, kind), signal)
+    return group.lend({ isMetered: load.isMetered, charge: (seconds) => load.charge(seconds) })
   }
 
   // The result does not wait for the container's end.
