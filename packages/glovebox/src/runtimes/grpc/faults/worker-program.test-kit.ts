@@ -175,10 +175,10 @@ answerLines({
   stopLoad: async () => await program?.stopLoad(),
   send: async ({ key, ms = 0, timeoutMs = 5000 }) =>
     await program?.send(work(Number(ms)), String(key), Number(timeoutMs)),
-  publish: async ({ key, count, padding }) => {
+  publish: async ({ key, count, padding, ms = 0 }) => {
     const codes: Record<string, number> = {}
     for (let index = 0; index < Number(count); index++) {
-      const code = (await program?.publish(work(0, 0, Number(padding)), String(key))) ?? ""
+      const code = (await program?.publish(work(Number(ms), 0, Number(padding)), String(key))) ?? ""
       codes[code] = (codes[code] ?? 0) + 1
     }
     return codes
