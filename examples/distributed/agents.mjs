@@ -1,9 +1,11 @@
-// Agents for the workers of a host. They know nothing of hosts: in one process they run on SingleThreadedAgentRuntime.
-//   glovebox worker examples/distributed/agents.mjs --host 127.0.0.1:50051
+// Agents that count the words of a book. They know nothing of hosts and workers.
+//   node examples/distributed/one-process.mjs                one process
+//   npx glovebox worker examples/distributed/agents.mjs      a worker of a host
 import { hostname } from "node:os"
 import { RoutedAgent, defineMessage, topicId, typeSubscription } from "glovebox/core"
 import { z } from "zod"
 
+export const NewBook = defineMessage("NewBook", z.object({ title: z.string() }))
 export const Page = defineMessage("Page", z.object({ text: z.string() }))
 export const Counted = defineMessage("Counted", z.object({ words: z.number(), by: z.string() }))
 export const AskTotal = defineMessage("AskTotal", z.object({}))
@@ -15,7 +17,7 @@ class Counter extends RoutedAgent {
     super("Counts words.")
     this.on(Page, async ({ text }) => {
       const counted = Counted({ words: text.split(/\s+/).length, by: `${hostname()}:${process.pid}` })
-      await this.publish(counted, topicId("counted", "book"))
+      await this.publish(counted, topicId("book", "novel"))
       return counted
     })
   }
@@ -28,6 +30,10 @@ class Tally extends RoutedAgent {
 
   constructor() {
     super("Adds up what was counted.")
+    this.on(NewBook, () => {
+      this.#words = 0
+      this.#pages = 0
+    })
     this.on(Counted, ({ words }) => {
       this.#words += words
       this.#pages += 1
@@ -38,5 +44,5 @@ class Tally extends RoutedAgent {
 
 export async function register(runtime) {
   await runtime.register("counter", () => new Counter())
-  await runtime.register("tally", () => new Tally(), { subscriptions: [typeSubscription("counted")] })
+  await runtime.register("tally", () => new Tally(), { subscriptions: [typeSubscription("book")] })
 }

@@ -13,11 +13,13 @@ interface Snippet {
 const pages = ["../README.md", ...readdirSync(join(root, "docs")).filter((name) => name.endsWith(".md"))]
 const snippets = pages.flatMap((page): Snippet[] => {
   const text = readFileSync(join(root, "docs", page), "utf8")
-  return [...text.matchAll(/(?:<!-- from (\S+) -->\s+)?```ts\n([^]*?)```/g)].map(([, source, code = ""]) => ({
-    page,
-    source,
-    code,
-  }))
+  return [...text.matchAll(/(?:<!-- from (\S+) -->\s+)?```(?:ts|python)\n([^]*?)```/g)].map(
+    ([, source, code = ""]) => ({
+      page,
+      source,
+      code,
+    }),
+  )
 })
 const taken = snippets.filter(({ source }) => source !== undefined)
 
@@ -34,11 +36,14 @@ describe("code in docs/", () => {
   })
 
   // Pages about the layers below run their own code, or show pieces of it.
-  it.each(["quick-start.md", "agents.md", "teams.md", "messages.md"])("%s has nothing else", (page) => {
-    const own = snippets.filter((snippet) => snippet.page === page)
-    expect(own.length).toBeGreaterThan(0)
-    expect(own.filter(({ source }) => source === undefined)).toEqual([])
-  })
+  it.each(["quick-start.md", "agents.md", "teams.md", "messages.md", "distributed.md"])(
+    "%s has nothing else",
+    (page) => {
+      const own = snippets.filter((snippet) => snippet.page === page)
+      expect(own.length).toBeGreaterThan(0)
+      expect(own.filter(({ source }) => source === undefined)).toEqual([])
+    },
+  )
 
   it.each([...pages, "../examples/README.md"])("%s links to what is there", (page) => {
     const path = join(root, "docs", page)

@@ -1,3 +1,6 @@
+import { execFile } from "node:child_process"
+import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { expectFailure } from "../core/expect-failure.test-kit.ts"
 import { agentId } from "../core/index.ts"
@@ -101,6 +104,29 @@ describe("glovebox worker", () => {
     expect(await first.ended()).toBe(0)
     second.kill("SIGTERM")
     expect(await second.ended()).toBe(0)
+  })
+})
+
+describe("the agents of examples/distributed", () => {
+  const cwd = fileURLToPath(new URL("../../../../examples/distributed", import.meta.url))
+  const node = async (file: string): Promise<string> => {
+    const env = { ...process.env, HOST_ADDRESS: address }
+    return (await promisify(execFile)(process.execPath, [file], { cwd, env })).stdout
+  }
+
+  it("run in one process", async () => {
+    expect(await node("one-process.mjs")).toBe("12 pages, counted in 1 process(es)\nthe tally has 78 words\n")
+  })
+
+  it("run unchanged on three workers, again and again", async () => {
+    const start = (): ServedCommand => new ServedCommand(["worker", "agents.mjs", "--host", address], { cwd })
+    await using first = start()
+    await using second = start()
+    await using third = start()
+    await Promise.all([first, second, third].map(async (worker) => worker.said("connected")))
+    for (let round = 0; round < 2; round++) {
+      expect(await node("client.mjs")).toBe("12 pages, counted in 3 process(es)\nthe tally has 78 words\n")
+    }
   })
 })
 
