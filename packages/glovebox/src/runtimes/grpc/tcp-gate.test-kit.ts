@@ -16,12 +16,13 @@ export async function tcpGate(target: string): Promise<TcpGate> {
   const [host = "", port = ""] = target.split(":")
   const sockets = new Set<Socket>()
   let isOpen = true
-  const server = createServer((inner) => {
+  // Without a delay of its own.
+  const server = createServer({ noDelay: true }, (inner) => {
     if (!isOpen) {
       inner.destroy()
       return
     }
-    const outer = connect(Number(port), host)
+    const outer = connect({ port: Number(port), host, noDelay: true })
     for (const [one, other] of [
       [inner, outer],
       [outer, inner],
