@@ -8,11 +8,13 @@ import { DockerFleet, type FleetExecutorOptions } from "../index.ts"
 function fleetSubject(name: string, isolation: "run" | "session", fleets: DockerFleet[]): ExecutorSubject {
   return {
     ...dockerSubject(name, { isolation }),
-    create: (asked = {}) => {
+    create: (given) => {
+      const asked = given ?? {}
       const { timeout: wall, memory, pids, workspace, files, output, env, ...options } = asked
-      const given = Object.entries({ wall, memory, pids, workspace, files, output })
-      const limits = Object.fromEntries(given.filter(([, value]) => value !== undefined))
-      const tenant = { policy: { limits, env }, runtime: "runc", pool: 0 }
+      const limited = Object.entries({ wall, memory, pids, workspace, files, output })
+      const limits = Object.fromEntries(limited.filter(([, value]) => value !== undefined))
+      // Only the executor that the tests share would use what waits.
+      const tenant = { policy: { limits, env }, runtime: "runc", pool: given ? 0 : 1 }
       const fleet = new DockerFleet({
         hosts: [{ name: "a", dockerHost: "unix:///var/run/docker.sock", capacity: 16 }],
         tenants: { conformance: tenant },

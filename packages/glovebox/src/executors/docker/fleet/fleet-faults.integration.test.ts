@@ -84,7 +84,7 @@ describe.skipIf(HAS_NO_DOCKER || !isRoot)("a fleet, one of whose two engines fai
     const worker = async (): Promise<void> => {
       while (!over.signal.aborted) await one("")
     }
-    const load = Array.from({ length: 12 }, worker)
+    const load = Array.from({ length: 8 }, worker)
     const ranOnB = (): number => [...outcomes.values()].filter((text) => text === "ran on b").length
     await fleet.start()
     for (let round = 0; round < 2; round += 1) {
