@@ -198,6 +198,17 @@ describe("glovebox audit export", () => {
     expect(err).toMatch(/^glovebox: exported 2 records; the log is whole up to 24:[0-9a-f]{64}; /)
   })
 
+  it("prints JSON for programs: the statement with --out, else the records", async () => {
+    await writeDemo()
+    const file = join(folder.folder, "out.csv")
+    const statement = JSON.parse(await outOf("export", "--json", "--last", "2", "--out", file)) as unknown
+    expect(statement).toMatchObject({ format: "csv", records: 2, verification: { ok: true } })
+    expect(JSON.parse(await readFile(`${file}.verification.json`, "utf8"))).toEqual(statement)
+    expect(err).toBe("")
+    expect(JSON.parse(await outOf("export", "--json", "--last", "2"))).toHaveLength(2)
+    expect(await audit("export", folder.path, "--json", "--format", "csv")).toBe(2)
+  })
+
   it("replaces only what it is told to, and never the log", async () => {
     await writeDemo()
     const before = await readFile(folder.path, "utf8")

@@ -71,6 +71,7 @@ function exportCommand(output: CommandOutput): Command {
       ),
     )
     .option("--force", "replace a file that is there")
+    .option("--json", "print JSON: with --out the statement, else the records")
   return withCheckOptions(withFilterOptions(command))
     .option("-n, --last <number>", "only the last of them", readCount)
     .action(action(output, oneLog(exportRecords)))

@@ -3,6 +3,7 @@ import { extname } from "node:path"
 import type { AuditExportFormat, AuditVerification } from "../../governance/audit/index.ts"
 import { exportRecordLines } from "../../governance/audit/export-audit-log.ts"
 import { type RecordLine, readRecordLines } from "../../governance/audit/read-audit-log.ts"
+import { CommandFailure, EXIT_USAGE } from "../command-failure.ts"
 import type { CommandOutput } from "../command-output.ts"
 import { DamageNotes } from "./damage-notes.ts"
 import { type FilterOptions, readFilter } from "./filter-options.ts"
@@ -16,6 +17,7 @@ export interface ExportOptions extends FilterOptions, CheckOptions {
   readonly format?: AuditExportFormat
   readonly last?: number
   readonly force?: true
+  readonly json?: true
 }
 
 /** What stands beside an export: of what it was made, and whether that was whole. */
@@ -39,11 +41,12 @@ export async function exportRecords(
   output: CommandOutput,
   signal: AbortSignal,
 ): Promise<void> {
-  const { out, key, head, after, force, format = formatOf(out), ...filters } = options
+  const { out, key, head, after, force, json, format = formatOf(out), ...filters } = options
   readFilter(filters)
   const check = await readCheck({ key, head, after }, signal)
   const path = await findLog(file)
   const target = out === undefined || out === "-" ? undefined : out
+  if (json && target === undefined && format !== "json") throw notJson(format)
   // First, so that nothing long is done in vain.
   await using data = target === undefined ? undefined : await NewFile.make(target, { log: path, force })
   await using beside =
@@ -65,7 +68,8 @@ export async function exportRecords(
   // The statement first: no export is there without one.
   await beside?.keep()
   await data?.keep()
-  output.note(summary(statement, target))
+  if (json && target !== undefined) output.print(JSON.stringify(statement))
+  else output.note(summary(statement, target))
 }
 
 interface Exporting {
@@ -107,6 +111,11 @@ async function exportAll(
   }
   damage.end()
   return { records, sha256: hash.digest("hex") }
+}
+
+function notJson(format: AuditExportFormat): CommandFailure {
+  const message = `--json prints JSON, and --format ${format} is none. Leave out one of them, or name a file by --out.`
+  return new CommandFailure(message, { exitCode: EXIT_USAGE })
 }
 
 function formatOf(out: string | undefined): AuditExportFormat {
