@@ -4,6 +4,8 @@ import { checkJson } from "./json.ts"
 
 export const JSON_CONTENT_TYPE = "application/json"
 
+const UTF8 = new TextDecoder("utf-8", { fatal: true })
+
 /** The JSON form of a message type: its fields, checked by its schema when read. */
 export function jsonSerializer(type: AnyMessageType): MessageSerializer {
   return {
@@ -11,10 +13,10 @@ export function jsonSerializer(type: AnyMessageType): MessageSerializer {
     contentType: JSON_CONTENT_TYPE,
     serialize: (message: Message) => {
       checkJson(message)
-      return new TextEncoder().encode(JSON.stringify(message))
+      return Buffer.from(JSON.stringify(message), "utf8")
     },
     deserialize: (data) => {
-      const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(data))
+      const value: unknown = JSON.parse(UTF8.decode(data))
       // What is nested too deep to be written is not read either.
       checkJson(value)
       return type.parse(value)

@@ -1,6 +1,7 @@
 import type { ErrorCode } from "../../../core/glovebox-error.ts"
 import { shorten } from "../../../internal/describe.ts"
 import type { CloudEvent } from "../wire/wire-message.ts"
+import { EncodedEvent } from "./encoded-event.ts"
 import { eventSize } from "./frame-size.ts"
 import type { HostMetrics } from "./host-metrics.ts"
 import type { EventParcel } from "./parcel.ts"
@@ -17,8 +18,6 @@ export interface EventRouterOptions {
 }
 
 const MAX_NAME = 1024
-// How many of its latest events a worker can call off.
-const MAX_REMEMBERED = 1000
 
 /** Takes each event to the workers of its subscribers, once to each worker. */
 export class EventRouter {
@@ -48,6 +47,7 @@ export class EventRouter {
     const parcel = {
       kind: "event",
       event,
+      encoded: new EncodedEvent(event),
       publisher,
       seq,
       bytes,
@@ -55,7 +55,7 @@ export class EventRouter {
       isSettled: false,
     } as const
     const workers = this.route({ ...parcel, targets })
-    if (publisher.isLink) remember(publisher, event.id, workers)
+    if (publisher.isLink) publisher.events.add(event.id, workers)
   }
 
   /** Also for one that was for a worker that left before it was written; returns the workers that get it. */
@@ -91,9 +91,8 @@ export class EventRouter {
 
   /** Calls an event off that the same worker published; false when it is none of its latest. */
   cancel(publisher: WorkerSession, id: string, reason: string): boolean {
-    const workers = publisher.events.get(id)
+    const workers = publisher.events.take(id)
     if (!workers) return false
-    publisher.events.delete(id)
     this.#options.metrics.cancelled++
     for (const parcel of this.#parked) if (isOf(parcel, publisher, id)) this.#parked.delete(parcel)
     for (const worker of workers) {
@@ -148,14 +147,6 @@ export class EventRouter {
 }
 
 const FULL = "Too many messages wait for a worker that subscribed, so not all have this one. Try again later."
-
-function remember(publisher: WorkerSession, id: string, workers: readonly WorkerSession[]): void {
-  const { events } = publisher
-  events.set(id, workers)
-  if (events.size <= MAX_REMEMBERED) return
-  const oldest = events.keys().next().value
-  if (oldest !== undefined) events.delete(oldest)
-}
 
 function isOf(parcel: EventParcel, publisher: WorkerSession, id: string): boolean {
   return parcel.publisher === publisher && parcel.event.id === id

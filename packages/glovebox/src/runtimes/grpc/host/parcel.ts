@@ -1,4 +1,5 @@
 import type { CloudEvent, RpcRequest } from "../wire/wire-message.ts"
+import type { EncodedEvent } from "./encoded-event.ts"
 import type { WorkerSession } from "./worker-session.ts"
 
 /** A request on its way through the host, from when it was read to its answer. */
@@ -27,6 +28,7 @@ export interface RequestParcel {
 export interface EventParcel {
   readonly kind: "event"
   readonly event: CloudEvent
+  readonly encoded: EncodedEvent
   /** The agent types that get it there. */
   readonly targets: readonly string[]
   readonly publisher: WorkerSession

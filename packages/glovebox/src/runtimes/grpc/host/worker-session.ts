@@ -7,6 +7,7 @@ import { AgentsAtWork } from "./agents-at-work.ts"
 import { failure } from "./failure.ts"
 import { Outbox, type OutboxExits, type OutboxLimits } from "./outbox.ts"
 import type { RequestParcel } from "./parcel.ts"
+import { RecentEvents } from "./recent-events.ts"
 import { writeParcel } from "./write-parcel.ts"
 
 /** Unopened: it called, but has no channel yet. Away: its channel was lost, and may come back. */
@@ -40,8 +41,7 @@ export class WorkerSession {
   readonly subscriptionIds = new Set<string>()
   /** Agents that live no more; forgotten once nothing for them can be on its way. */
   readonly leaving = new Map<string, { readonly type: string; readonly key: string }>()
-  /** Where its latest events went, so that it can call them off. */
-  readonly events = new Map<string, readonly WorkerSession[]>()
+  readonly events = new RecentEvents()
   readonly controlWaits = new Map<string, ControlWait>()
   grant: Grant = Grant.everything
   state: SessionState = "unopened"

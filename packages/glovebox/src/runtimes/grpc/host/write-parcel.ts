@@ -11,7 +11,8 @@ export function writeParcel(session: WorkerSession, parcel: Parcel): WriteOutcom
   if (!link) return false
   try {
     if (parcel.kind === "event") {
-      link.send({ cloudEvent: parcel.event, targets: parcel.targets })
+      const { encoded, event, targets } = parcel
+      link.send({ cloudEvent: event, targets }, { content: encoded.bytes })
       return true
     }
     const onWritten = (): void => {

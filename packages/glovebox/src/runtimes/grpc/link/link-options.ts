@@ -33,6 +33,8 @@ export interface AttachOptions {
 export interface SendOptions {
   /** Called when a stream took the frame, which may be long before it is received. */
   readonly onWritten?: (() => void) | undefined
+  /** The bytes of the message without its targets, where they are there already. */
+  readonly content?: Buffer | undefined
   /** Passes a full queue. @default true for responses and notices */
   readonly isUrgent?: boolean | undefined
 }

@@ -2,7 +2,7 @@ import { GloveboxError } from "../../../core/glovebox-error.ts"
 import { abortable } from "../../../internal/abortable.ts"
 import { decodeMessage, encodeMessage } from "../wire/codec.ts"
 import type { Beat, WireMessage } from "../wire/wire-message.ts"
-import { beatBytes, joinFrames, splitFrames } from "./frame-bytes.ts"
+import { joinFrames, splitFrames } from "./frame-bytes.ts"
 import { FrameQueue } from "./frame-queue.ts"
 import { Heartbeat } from "./heartbeat.ts"
 import type { AttachOptions, LinkOptions, SendOptions, Unacknowledged } from "./link-options.ts"
@@ -114,7 +114,7 @@ export class Link {
   send(message: WireMessage, options: SendOptions = {}): number {
     if (this.#isClosed) throw lost("The link is closed.")
     if (this.#options.isPlain && message.notice) return 0
-    const bytes = this.#encode(message)
+    const bytes = this.#encode(message, options.content)
     if (bytes.length > this.#maxFrame) throw this.#tooLarge()
     const isUrgent = options.isUrgent ?? Boolean(message.response ?? message.notice)
     if (!this.#queue.hasRoom(bytes.length, isUrgent)) throw this.#full(isUrgent)
@@ -150,9 +150,12 @@ export class Link {
     return this.#maxMessageBytes - OVERHEAD
   }
 
-  #encode({ request, response, cloudEvent, notice, targets }: WireMessage): Buffer {
-    if (this.#options.isPlain) return encodeMessage({ request, response, cloudEvent })
-    return encodeMessage({ request, response, cloudEvent, notice, targets, seq: this.#queue.lastSeq + 1 })
+  #encode({ request, response, cloudEvent, notice, targets }: WireMessage, content?: Buffer): Buffer {
+    if (this.#options.isPlain) return content ?? encodeMessage({ request, response, cloudEvent })
+    const seq = this.#queue.lastSeq + 1
+    // Fields of protobuf messages may be joined like that.
+    if (content) return Buffer.concat([content, encodeMessage({ targets, seq })])
+    return encodeMessage({ request, response, cloudEvent, notice, targets, seq })
   }
 
   #listen(stream: LinkStream): void {
@@ -184,11 +187,12 @@ export class Link {
         this.#options.onMessage(decodeMessage(bytes))
         return
       }
-      for (const message of splitFrames(bytes)) {
+      splitFrames(bytes, (message) => {
         if (this.#take(message)) hasEvent = true
         // Whoever got the message may have closed the link; the rest of the batch was not received then.
-        if (this.#stream !== stream) return
-      }
+        return this.#stream === stream
+      })
+      if (this.#stream !== stream) return
       this.#receipts.came(bytes.length, hasEvent && this.#options.acksEventsAtOnce === true)
     } catch (cause) {
       if (this.#stream === stream) this.#over("drop", cause)
@@ -235,7 +239,7 @@ export class Link {
   }
 
   #nextPlain(): Buffer {
-    const bytes = joinFrames(this.#queue.take(0), beatBytes(undefined))
+    const bytes = joinFrames(this.#queue.take(0), undefined)
     this.#queue.acknowledge(this.#queue.lastWritten)
     return bytes
   }
@@ -245,7 +249,7 @@ export class Link {
     const frames = this.#outgoing ? [] : this.#queue.take(size)
     const beat = this.#receipts.next()
     const large = this.#outgoing ?? (frames[0] && frames[0].length > size ? frames[0] : undefined)
-    if (!large) return joinFrames(frames, beatBytes(beat))
+    if (!large) return joinFrames(frames, beat)
     this.#outgoing = large.length > size ? large.subarray(size) : undefined
     return encodeMessage({ part: large.subarray(0, size), more: large.length > size, beat })
   }

@@ -41,7 +41,7 @@ export class Receipts {
     this.#untoldBytes += bytes
     const isMuch = this.#received - this.#told >= TELL_EVERY || this.#untoldBytes >= TELL_EVERY_BYTES
     if (isMuch || isAwaited) this.#tell()
-    else this.#timer ??= setTimeout(this.#tell, TELL_WITHIN_MS).unref()
+    else this.#timer ??= setTimeout(this.#tellLate, TELL_WITHIN_MS).unref()
   }
 
   ask(ping: number): void {
@@ -63,13 +63,20 @@ export class Receipts {
     if (this.#ping > 0) beat.ping = this.#ping
     if (this.#pong > 0) beat.pong = this.#pong
     this.#told = this.#received
-    this.#clear()
+    this.#untoldBytes = 0
+    this.#ping = 0
+    this.#pong = 0
+    // The timer runs on: to end it and to begin another with each message would cost more than what it may tell too early.
     return beat
   }
 
   /** Another stream: nothing of what was told on the one before can be relied on. */
   restart(): void {
-    this.#clear()
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#untoldBytes = 0
+    this.#ping = 0
+    this.#pong = 0
     this.#told = -1
   }
 
@@ -78,11 +85,8 @@ export class Receipts {
     this.#received = 0
   }
 
-  #clear(): void {
-    clearTimeout(this.#timer)
+  readonly #tellLate = (): void => {
     this.#timer = undefined
-    this.#untoldBytes = 0
-    this.#ping = 0
-    this.#pong = 0
+    if (this.#received !== this.#told) this.#tell()
   }
 }

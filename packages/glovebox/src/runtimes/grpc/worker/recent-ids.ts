@@ -2,16 +2,17 @@ const REMEMBERED = 10_000
 
 /** The last ids that were seen, so that what comes again is known. */
 export class RecentIds {
-  readonly #ids = new Set<string>()
+  // Two generations, of which the older one goes as a whole: to find and delete the oldest id each time costs more.
+  #younger = new Set<string>()
+  #older: ReadonlySet<string> = new Set<string>()
 
   /** False when the id was seen before. */
   add(id: string): boolean {
-    if (this.#ids.has(id)) return false
-    this.#ids.add(id)
-    if (this.#ids.size > REMEMBERED) {
-      // A Set keeps the order of adding: the first is the oldest.
-      const [oldest = ""] = this.#ids
-      this.#ids.delete(oldest)
+    if (this.#younger.has(id) || this.#older.has(id)) return false
+    this.#younger.add(id)
+    if (this.#younger.size >= REMEMBERED) {
+      this.#older = this.#younger
+      this.#younger = new Set()
     }
     return true
   }
