@@ -1,11 +1,13 @@
 import { TransformStream } from "node:stream/web"
 import { GloveboxError } from "../../core/glovebox-error.ts"
+import type { Logger } from "../../core/logger.ts"
 import { readOptions } from "../../core/read-options.ts"
 import { ASSIGNMENT_SHAPES } from "./assignment-shapes.ts"
 import { environmentSecrets, isCommonValue } from "./environment-values.ts"
 import { KnownValues } from "./known-values.ts"
 import { PatternScanner } from "./pattern-scanner.ts"
 import { Placeholders } from "./placeholders.ts"
+import { redactLogger } from "./redact-logger.ts"
 import { redactError, redactValue } from "./redact-value.ts"
 import { RedactionStream } from "./redaction-stream.ts"
 import { KIND_NAME, type RedactorOptions, redactorOptionsSchema } from "./redactor-options.ts"
@@ -107,6 +109,11 @@ export class Redactor {
 
   error(error: Error): Error {
     return redactError(error, this.#rules)
+  }
+
+  /** A logger, such as that of a runtime, that is told without secrets. */
+  logger(logger: Logger): Logger {
+    return redactLogger(logger, this)
   }
 
   /** For text that comes in pieces: `push` each, then `end`. */
