@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto"
 import { GloveboxError, type Message, type MessageContext, RoutedAgent } from "../../core/index.ts"
 import { atMost } from "../../internal/at-most.ts"
 import type { ToldDescription } from "./describe-executor.ts"
@@ -30,6 +31,7 @@ export class CodeExecutionAgent extends RoutedAgent {
   readonly #idle: NodeJS.Timeout
   #handling = 0
   #isStopped = false
+  #isLeaving = false
 
   constructor(service: ExecutorService) {
     super("Runs code blocks in a sandbox of its machine.")
@@ -121,7 +123,7 @@ export class CodeExecutionAgent extends RoutedAgent {
   }
 
   async #run(message: Request<typeof ExecutorRun>, { signal }: MessageContext): Promise<Message> {
-    const { instance } = this.#key
+    const instance = this.#instance
     const { id, events, waitMs } = message
     if (message.instance !== instance) {
       // What was described to the client is gone: nothing is run before it knows what there is now.
@@ -144,8 +146,9 @@ export class CodeExecutionAgent extends RoutedAgent {
   async #put(message: Request<typeof ExecutorPut>): Promise<Message> {
     const body = this.#key.uploads.finish(message)
     // Into another executor than the one that was described they do not go; the client sees that by the instance.
-    if (message.instance === this.#key.instance) await this.#key.put(body)
-    return this.#ack()
+    const instance = this.#instance
+    if (message.instance === instance) await this.#key.put(body)
+    return ExecutorAck({ instance })
   }
 
   #keep({ id }: Request<typeof ExecutorKeep>): Message {
@@ -156,6 +159,11 @@ export class CodeExecutionAgent extends RoutedAgent {
   async #cancel({ id }: Request<typeof ExecutorCancel>): Promise<Message> {
     await this.#key.cancel(id)
     return this.#ack()
+  }
+
+  // A message that was on its way when this was taken out is for the next one: what began here would be ended at once.
+  get #instance(): string {
+    return this.#isLeaving ? randomUUID() : this.#key.instance
   }
 
   #ack(): Message {
@@ -169,7 +177,8 @@ export class CodeExecutionAgent extends RoutedAgent {
 
   #leave(): void {
     // Somebody is at it: another look later.
-    if (this.#handling > 0 || this.runs > 0) this.#idle.refresh()
-    else void this.#service.remove(this.id)
+    if (this.#handling > 0 || this.runs > 0) return void this.#idle.refresh()
+    this.#isLeaving = true
+    void this.#service.remove(this.id)
   }
 }

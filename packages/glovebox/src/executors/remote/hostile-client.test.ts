@@ -1,78 +1,21 @@
 import { createHash, randomUUID } from "node:crypto"
-import { describe, expect, it, onTestFinished } from "vitest"
+import { describe, expect, it } from "vitest"
 import { expectFailure } from "../../core/expect-failure.test-kit.ts"
-import { gate } from "../../core/gate.test-kit.ts"
-import { type Message, type Reply, agentId, silentLogger } from "../../core/index.ts"
-import { type Frame, writeFrame } from "./frame.ts"
+import { type Message, type Reply } from "../../core/index.ts"
+import { writeFrame } from "./frame.ts"
 import {
   CHUNK_BYTES,
   ExecutorAck,
   ExecutorCancel,
   ExecutorChunk,
-  ExecutorControl,
+  ExecutorKeep,
   ExecutorPut,
   ExecutorRead,
   ExecutorRun,
-  ExecutorState,
   ExecutorUpload,
 } from "./messages.ts"
-import {
-  BLOCK,
-  ScriptedExecutor,
-  type Served,
-  endless,
-  finished,
-  output,
-  saying,
-  served,
-} from "./remote.test-kit.ts"
-import { serveCodeExecutor } from "./serve-code-executor.ts"
-
-/** A client that sends what it likes. */
-class RawClient {
-  readonly #ends: Served
-  readonly #key: string
-  instance = randomUUID() as string
-
-  constructor(ends: Served, key = randomUUID() as string) {
-    this.#ends = ends
-    this.#key = key
-  }
-
-  async start(): Promise<this> {
-    const reply = await this.send(ExecutorControl({ id: randomUUID(), action: "start", waitMs: 1000 }))
-    if (ExecutorState.is(reply)) ({ instance: this.instance } = reply)
-    return this
-  }
-
-  async send(message: Message): Promise<Reply> {
-    return this.#ends.runtime.send(message, agentId("executor", this.#key))
-  }
-
-  last(body: string | Buffer, id: string = randomUUID(), seq = 0): Parameters<typeof ExecutorPut>[0] {
-    const sha256 = createHash("sha256").update(body).digest("hex")
-    return { id, seq, data: Buffer.from(body).toString("base64"), sha256, instance: this.instance }
-  }
-
-  async run(body: string, id?: string): Promise<Reply> {
-    return this.send(ExecutorRun({ ...this.last(body, id), events: "all", waitMs: 1000 }))
-  }
-}
-
-const FULL = Buffer.alloc(CHUNK_BYTES)
-
-function fileFrame(path: string, text: string, sha256?: string): Frame {
-  const hash = createHash("sha256").update(text).digest("hex")
-  return { head: { path, executable: false, sha256: sha256 ?? hash }, blobs: [Buffer.from(text)] }
-}
-
-const GOOD = JSON.stringify({ blocks: [BLOCK] })
-
-async function serve(...args: Parameters<typeof served>): Promise<Served> {
-  const ends = await served(...args)
-  onTestFinished(() => ends[Symbol.asyncDispose]())
-  return ends
-}
+import { FULL, GOOD, RawClient, fileFrame, serve } from "./raw-client.test-kit.ts"
+import { BLOCK, ScriptedExecutor, endless } from "./remote.test-kit.ts"
 
 describe("a client cannot", () => {
   it("send more than a call may have, in one part or in many", async () => {
@@ -170,6 +113,20 @@ describe("a client cannot", () => {
       .toBe(true)
   })
 
+  it("keep a run that it never reads for ever", async () => {
+    const far = new ScriptedExecutor(endless)
+    const ends = await serve(far, { leaseMs: 200, idleMs: 400 })
+    const client = await new RawClient(ends).start()
+    const id = randomUUID()
+    await client.run(GOOD, id)
+    const keep = async (): Promise<number> => {
+      await client.send(ExecutorKeep({ id })).catch(() => {})
+      return far.running
+    }
+    await expect.poll(keep, { interval: 10, timeout: 10_000 }).toBe(0)
+    expect(ends.service.status).toEqual({ keys: 1, runs: 0 })
+  })
+
   it("send parts out of order, or others than it says", async () => {
     const far = new ScriptedExecutor()
     const client = await new RawClient(await serve(far)).start()
@@ -249,116 +206,5 @@ describe("a client cannot", () => {
     const reply = await client.run(GOOD)
     expect(ExecutorChunk.is(reply) && reply.end && reply.instance !== client.instance).toBe(true)
     expect(far.ran).toEqual([])
-  })
-})
-
-describe("bounds for all clients", () => {
-  it("are kept for keys: one too many is refused and leaves nothing behind, until another rests", async () => {
-    const made: string[] = []
-    const ends = await serve(
-      (key) => {
-        made.push(key)
-        return new ScriptedExecutor(saying("x"))
-      },
-      { maxKeys: 2 },
-    )
-    const [one, two, three] = [ends.client(), ends.client(), ends.client()]
-    await Promise.all([one.start(), two.start()])
-    await expectFailure(three.start(), "TRY_LATER", /2 clients/)
-    for (let index = 0; index < 20; index += 1) {
-      await expectFailure(ends.client().start(), "TRY_LATER")
-    }
-    expect([ends.service.status.keys, made.length]).toEqual([2, 2])
-    const agents = async (): Promise<string[]> =>
-      Object.keys((await ends.runtime.inner.saveState())["agents"] ?? {})
-    await expect.poll(agents).toEqual([`executor/${one.key}`, `executor/${two.key}`])
-    await one.stop()
-    await three.start()
-    expect(made).toEqual([one.key, two.key, three.key])
-  })
-
-  it("are kept for runs of one key, and of all", async () => {
-    const open = gate()
-    let most = 0
-    const far = new ScriptedExecutor(async function* script() {
-      most = Math.max(most, far.running)
-      await open.promise
-      yield* saying("done")([], new AbortController().signal)
-    })
-    const ends = await serve(far, { maxRuns: 3, maxRunsPerKey: 2, maxQueuedPerKey: 3 })
-    const clients = [ends.client(), ends.client()]
-    const calls = clients.flatMap((client) => [1, 2, 3].map(() => client.executeCodeBlocks([BLOCK])))
-    await expect.poll(() => [ends.service.status.runs, far.running]).toEqual([6, 3])
-    await expectFailure(clients[0]!.executeCodeBlocks([BLOCK]), "TRY_LATER", /3 runs/)
-    open.open()
-    expect((await Promise.all(calls)).map(({ output }) => output)).toEqual(Array(6).fill("done"))
-    expect(most).toBe(3)
-  })
-
-  it("let a client flood only its own mailbox", async () => {
-    const ends = await serve(new ScriptedExecutor(endless), { maxQueuedPerKey: 1 })
-    const client = await new RawClient(ends).start()
-    const id = randomUUID()
-    const waits = Array.from({ length: 100 }, () =>
-      client.send(ExecutorControl({ id: randomUUID(), action: "start", waitMs: 60_000 })),
-    )
-    const settled = await Promise.allSettled(waits)
-    expect(settled.some(({ status }) => status === "rejected")).toBe(true)
-    expect(ExecutorChunk.is(await client.run(GOOD, id))).toBe(true)
-    expect((await ends.client().stream([BLOCK]).next()).value).toMatchObject({ type: "stdout" })
-  })
-})
-
-describe("an operator", () => {
-  it("cannot serve the machine itself by mistake", async () => {
-    const host = Object.assign(new ScriptedExecutor(), { runsOnHost: true })
-    const refused = await serve(host, { logger: silentLogger })
-    await expectFailure(refused.client().start(), "HOST_EXECUTION_REFUSED")
-    const allowed = await serve(host, { dangerouslyServeHost: true })
-    const executor = allowed.client()
-    await executor.start()
-    expect(executor.runsOnHost).toBe(true)
-  })
-
-  it("is told which options are wrong", async () => {
-    const { runtime } = await serve(new ScriptedExecutor())
-    const make = (): ScriptedExecutor => new ScriptedExecutor()
-    await expectFailure(
-      serveCodeExecutor(runtime, { executor: make, max_keys: 1 } as never),
-      "OPTION_INVALID",
-      /maxKeys/,
-    )
-    await expectFailure(serveCodeExecutor(runtime, { executor: make }), "AGENT_ALREADY_REGISTERED")
-  })
-
-  it("can let what runs end, and nothing begin", async () => {
-    const open = gate()
-    const far = new ScriptedExecutor(async function* script() {
-      yield output("begun")
-      await open.promise
-      yield finished()
-    })
-    const ends = await serve(far)
-    const executor = ends.client()
-    const events = executor.stream([BLOCK])
-    await events.next()
-    const drained = ends.service.drain().then(() => far.running)
-    await expectFailure(executor.executeCodeBlocks([BLOCK]), "TRY_LATER", /about to stop/)
-    await expectFailure(ends.client().start(), "TRY_LATER", /about to stop/)
-    open.open()
-    expect((await events.next()).value).toMatchObject({ type: "finished" })
-    expect([await drained, far.ran.length]).toEqual([0, 1])
-  })
-
-  it("can end it all, and the runtime goes on", async () => {
-    const far = new ScriptedExecutor(endless)
-    const ends = await serve(far)
-    const executor = ends.client()
-    const events = executor.stream([BLOCK])
-    await events.next()
-    await ends.service.close()
-    expect([far.running, far.stops, ends.service.status]).toEqual([0, 1, { keys: 0, runs: 0 }])
-    await expectFailure(events.next(), "EXECUTOR_STOPPED")
-    await expectFailure(ends.client().start(), "EXECUTOR_STOPPED", /no more code/)
   })
 })

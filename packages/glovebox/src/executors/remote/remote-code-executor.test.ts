@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished } from "vitest"
+import { describe, expect, it } from "vitest"
 import { expectFailure } from "../../core/expect-failure.test-kit.ts"
 import { gate } from "../../core/gate.test-kit.ts"
 import { z } from "zod"
@@ -15,27 +15,20 @@ import {
 import { SandboxPolicy } from "../../policy/index.ts"
 import { blockResult } from "../code-result.test-kit.ts"
 import type { ExecutionEvent } from "../execution-event.ts"
+import { serve } from "./raw-client.test-kit.ts"
 import { RemoteCodeExecutor } from "./remote-code-executor.ts"
 import {
   BLOCK,
   SANDBOX,
   ScriptedExecutor,
   type Script,
-  type Served,
   artifact,
   endless,
   failing,
   finished,
   output,
   saying,
-  served,
 } from "./remote.test-kit.ts"
-
-async function serve(...args: Parameters<typeof served>): Promise<Served> {
-  const ends = await served(...args)
-  onTestFinished(() => ends[Symbol.asyncDispose]())
-  return ends
-}
 
 async function eventsOf(events: AsyncIterable<ExecutionEvent>): Promise<ExecutionEvent[]> {
   const list: ExecutionEvent[] = []
@@ -320,7 +313,8 @@ describe("files of earlier calls", () => {
       sandbox: SANDBOX,
       stateLostBecause: expect.stringMatching(/idle for too long/),
     })
-    expect(made.map(({ ran }) => ran.length)).toEqual([1, 1])
+    // One may have been idle for too long before it was asked for anything.
+    expect(made.flatMap(({ ran }) => ran)).toHaveLength(2)
   })
 })
 
@@ -340,7 +334,7 @@ describe("an executor that has taken another's place", () => {
     await executor.start()
     await expect.poll(() => service.status.keys).toBe(0)
     await expectFailure(executor.executeCodeBlocks([BLOCK]), "SANDBOX_NOT_AS_PROMISED", /reach more/)
-    expect(made.map(({ ran }) => ran.length)).toEqual([0, 0])
+    expect(made.flatMap(({ ran }) => ran)).toEqual([])
     expect(executor.policy?.sha256).toBe(made[1]?.policy.sha256)
     await executor.executeCodeBlocks([BLOCK])
   })

@@ -11,7 +11,7 @@ export interface ServeCodeExecutorOptions {
   readonly executor: (key: string) => CodeExecutor | Promise<CodeExecutor>
   /** How many keys have an executor at a time. @default 64 */
   readonly maxKeys?: number | undefined
-  /** After how long without a message a key's executor is stopped, and its files forgotten. @default 600_000 */
+  /** After how long without a message a key's executor is stopped, and its files forgotten; and without a read, a run. @default 600_000 */
   readonly idleMs?: number | undefined
   /** How many runs of all keys go on at a time; others wait. @default 16 */
   readonly maxRuns?: number | undefined

@@ -57,7 +57,7 @@ export class ServedKey {
 
   /** Begins a run with what was uploaded. */
   begin(id: string, body: Buffer, choice: EventChoice, onOver: () => void): ServedRun {
-    const { maxQueuedPerKey, leaseMs } = this.#service.options
+    const { maxQueuedPerKey, leaseMs, idleMs } = this.#service.options
     const blocks = readBlocks(body)
     if (this.#runs.has(id)) throw new GloveboxError("MESSAGE_INVALID", "There is such a run already.")
     if (this.#runs.size >= maxQueuedPerKey) {
@@ -67,6 +67,7 @@ export class ServedKey {
     const letGo = this.#service.budget.hold(body.length)
     const run = new ServedRun({
       leaseMs,
+      unreadMs: idleMs,
       work: (write, signal) => this.#run(blocks, new EventWriter(choice), choice, write, signal),
       onOver: () => {
         this.#runs.delete(id)

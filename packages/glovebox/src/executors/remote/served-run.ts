@@ -13,6 +13,8 @@ export interface ServedRunOptions {
   readonly work: (write: (frame: Frame) => Promise<void>, signal: AbortSignal) => Promise<void>
   /** How long the run goes on when nobody asks for it. */
   readonly leaseMs: number
+  /** How long it may be wanted without being read: whoever keeps it takes a place from others. */
+  readonly unreadMs: number
   /** Called once, when the run has ended and nobody will read more of it. */
   readonly onOver: () => void
 }
@@ -34,6 +36,7 @@ export class ServedRun {
   #wakeReader: (() => void) | undefined
   #wakeWriter: (() => void) | undefined
   #nextSeq = 0
+  #readAt = performance.now()
   #isOver = false
 
   constructor(options: ServedRunOptions) {
@@ -48,19 +51,22 @@ export class ServedRun {
       throw new GloveboxError("MESSAGE_INVALID", "The chunks of a run are read one after the other.")
     }
     this.#nextSeq += 1
+    this.#readAt = performance.now()
     const unwatch = watchAbort(signal, () => this.#drop(unwanted()))
     try {
       if (this.#unread.length === 0 && !this.#end) await this.#change(waitMs)
       return this.#take(seq)
     } finally {
       unwatch()
+      this.#readAt = performance.now()
       this.keep()
     }
   }
 
   /** It is wanted, though nobody reads just now. */
   keep(): void {
-    if (!this.#isOver) this.#lease.refresh()
+    const isUnread = performance.now() - this.#readAt > this.#options.unreadMs
+    if (!this.#isOver && !isUnread) this.#lease.refresh()
   }
 
   /** Ends it, and waits for that. */
