@@ -16,10 +16,19 @@ export function jsonSerializer(type: AnyMessageType): MessageSerializer {
       return Buffer.from(JSON.stringify(message), "utf8")
     },
     deserialize: (data) => {
-      const value: unknown = JSON.parse(UTF8.decode(data))
+      const value = parseJson(UTF8.decode(data))
       // What is nested too deep to be written is not read either.
       checkJson(value)
       return type.parse(value)
     },
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // What was thrown quotes the text, and errors go to logs, where no payload may be.
+    throw new SyntaxError("they are no JSON")
   }
 }
