@@ -102,6 +102,17 @@ describe("glovebox host", () => {
     expect(await host.ended()).toBe(0)
   })
 
+  it("holds no worker that is told to end while it stands still", async () => {
+    const { host, address } = await startHost("--grace", "1s")
+    await using _host = host
+    const args = ["worker", "agents.mjs", "--host", address, "--drain-timeout", "15s"]
+    await using worker = new ServedCommand(args, { cwd: folder.path })
+    await worker.said("connected")
+    host.kill("SIGSTOP")
+    worker.kill("SIGTERM")
+    expect(await worker.ended()).toBe(0)
+  })
+
   it.each<[string, (taken: string) => readonly string[], number, RegExp]>([
     ["a taken port", (taken) => ["--listen", taken], 1, /cannot listen at 127\.0\.0\.1:\d+.*EADDRINUSE/],
     [

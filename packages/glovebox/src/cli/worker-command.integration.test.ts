@@ -89,6 +89,16 @@ describe("glovebox worker", () => {
     await failed
   })
 
+  it("ends at once while it waits for a host", async () => {
+    await folder.write("loud.mjs", "export const register = () => console.error('registered')")
+    const args = ["worker", "loud.mjs", "--host", "127.0.0.1:1", "--connect-timeout", "1m"]
+    await using worker = new ServedCommand(args, { cwd: folder.path })
+    await worker.printed("registered")
+    worker.kill("SIGTERM")
+    await worker.said("stopped")
+    expect(await worker.ended()).toBe(0)
+  })
+
   it("gives work to the others while one of them ends", async () => {
     await using runtime = await connect()
     await using first = await startWorker()

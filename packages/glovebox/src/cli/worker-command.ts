@@ -1,5 +1,6 @@
 import { Command } from "commander"
 import type { GrpcWorkerAgentRuntime, GrpcWorkerAgentRuntimeOptions } from "../runtimes/grpc/index.ts"
+import { abortable } from "../internal/abortable.ts"
 import { CommandFailure, EXIT_USAGE } from "./command-failure.ts"
 import type { CommandOutput } from "./command-output.ts"
 import { HealthServer } from "./distributed/health-server.ts"
@@ -112,8 +113,7 @@ async function serveWorker(
       ? undefined
       : await openServedExecutor(runtime, options, { output, logger, signal })
   await using health = options.health && (await watchWorker(runtime, options.health, signal))
-  await runtime.start()
-  signal.throwIfAborted()
+  await abortable(runtime.start(), signal)
   report.say("connected", `connected to ${options.host}${health ? `; health at ${health.url}` : ""}`, {
     host: options.host,
     health: health?.url,

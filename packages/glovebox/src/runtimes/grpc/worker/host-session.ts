@@ -23,6 +23,7 @@ export interface HostSessionOptions {
   readonly tenants: Tenants
   readonly logger: Logger
   readonly isDraining: () => boolean
+  readonly onHostLost: () => void
   readonly openControl: () => void
   readonly closeControl: () => void
 }
@@ -80,7 +81,8 @@ export class HostSession implements ConnectionEvents {
 
   /** The host may have given the agents to other workers: they must not live here too. */
   onLeaseOver(): void {
-    const { calls, inbound, publications, tenants } = this.#options
+    const { calls, inbound, onHostLost, publications, tenants } = this.#options
+    onHostLost()
     inbound.cancelAll(
       new GloveboxError(
         "CONNECTION_LOST",

@@ -54,6 +54,8 @@ export class Worker {
   #control: ControlChannel | undefined
   #starting: Promise<void> | undefined
   #isDraining = false
+  /** Aborted when the host was away for so long that it need not be told of anything. */
+  #farewell: AbortController | undefined
   #reconnects = 0
 
   constructor(runtime: AgentRuntime, settings: WorkerSettings, options: GrpcWorkerAgentRuntimeOptions) {
@@ -142,6 +144,7 @@ export class Worker {
         tenants: this.#tenants,
         logger: this.#logger,
         isDraining: () => this.#isDraining,
+        onHostLost: () => this.#farewell?.abort(),
         openControl: () => this.#control?.open(),
         closeControl: () => this.#control?.close(),
       }),
@@ -238,8 +241,10 @@ export class Worker {
     this.#isDraining = true
     if (link && !this.#port.isPlain) {
       const seq = link.send({ notice: { leave: "drain" } })
+      this.#farewell = new AbortController()
+      const waiting = AbortSignal.any([this.#farewell.signal, ...(signal ? [signal] : [])])
       // What the host sent before it knew is here when it says that it knows.
-      await link.whenReceived(seq, signal).catch((error: unknown) => {
+      await link.whenReceived(seq, waiting).catch((error: unknown) => {
         signal?.throwIfAborted()
         this.#logger.debug("The host was lost while the worker drains", { error })
       })
