@@ -62,7 +62,7 @@ describe.skipIf(HAS_NO_DOCKER || !isRoot)("a fleet, one of whose two engines fai
   it("settles everything under load while it is killed and restarted: nothing that began runs twice", async () => {
     const policy = { mounts: [{ source: marks, target: "/marks", mode: "rw" as const }] }
     const tenant = { policy, runtime: "runc", pool: 1, maxQueued: 1000 }
-    const fleet = fleetOf({ tenants: { [TENANT]: tenant } })
+    await using fleet = fleetOf({ tenants: { [TENANT]: tenant } })
     await using executor = fleet.executor({ tenant: TENANT, concurrency: 100, carry: false })
     const outcomes = new Map<number, string>()
     let count = 0
@@ -78,7 +78,8 @@ describe.skipIf(HAS_NO_DOCKER || !isRoot)("a fleet, one of whose two engines fai
         outcomes.set(number, `ran on ${sandbox.engine}`)
       } catch (error) {
         if (!(error instanceof FleetError)) throw error
-        outcomes.set(number, `${error.code} on ${error.engine}`)
+        const hasBegun = error.message.includes("had begun")
+        outcomes.set(number, `${hasBegun ? "lost" : "not begun"} on ${error.engine}: ${error.code}`)
       }
     }
     const worker = async (): Promise<void> => {
@@ -106,15 +107,18 @@ describe.skipIf(HAS_NO_DOCKER || !isRoot)("a fleet, one of whose two engines fai
     over.abort()
     await Promise.all(load)
     expect(outcomes.size).toBe(count)
-    const failures = [...outcomes].filter(([, text]) => !text.startsWith("ran on "))
-    for (const [, text] of failures) expect(text).toBe("SANDBOX_LOST on b")
+    const failures = [...outcomes.values()].filter((text) => !text.startsWith("ran on "))
+    // One that could not begin may have met the other engine while that was drained.
+    for (const text of failures)
+      expect(text).toMatch(/^(?:lost|not begun) on b: (?:SANDBOX_LOST|ENGINE_UNAVAILABLE)$/)
     // Those that are known to have run there, and no more than there was room for, each time.
-    expect(failures.length).toBeGreaterThanOrEqual(2)
-    expect(failures.length).toBeLessThanOrEqual(6)
+    const lost = failures.filter((text) => text.startsWith("lost"))
+    expect(lost.length).toBeGreaterThanOrEqual(2)
+    expect(lost.length).toBeLessThanOrEqual(6)
     for (const [number, text] of outcomes) {
       const mark = await readFile(join(marks, String(number)), "utf8").catch(() => "none")
-      expect([number, text, mark]).toEqual([number, text, text.startsWith("ran on ") ? "x" : mark])
-      expect(mark).toMatch(/^(?:x|none)$/)
+      const allowed = text.startsWith("ran on ") ? ["x"] : text.startsWith("lost") ? ["x", "none"] : ["none"]
+      expect([text, allowed]).toEqual([text, expect.arrayContaining([mark])])
     }
     expect(fleet.status().tenants).toMatchObject([{ running: 0, waiting: 0 }])
     expect(fleet.status().hosts.map(({ running }) => running)).toEqual([0, 0])
