@@ -9,10 +9,7 @@ runtime.addMessageType(Page)
 await runtime.start()
 for (const type of ["python_counter", "counter"]) {
   const page = Page({ text: "the quick brown fox" })
-  const { words, by } = await runtime.send(page, agentId(type, "novel"), {
-    expect: Counted,
-    timeoutMs: 30_000,
-  })
+  const { words, by } = await runtime.send(page, agentId(type, "novel"), { expect: Counted })
   console.log(`${words} words, counted by ${by}`)
 }
 await runtime.close()
