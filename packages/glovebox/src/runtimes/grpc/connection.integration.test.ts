@@ -1,3 +1,4 @@
+import { type AddressInfo, createServer } from "node:net"
 import { describe, expect, it, onTestFinished } from "vitest"
 import { expectFailure } from "../../core/expect-failure.test-kit.ts"
 import { gate } from "../../core/gate.test-kit.ts"
@@ -191,6 +192,18 @@ describe("a connection that is lost", () => {
     expect(heard).toEqual(["a", "b", "c"])
     expect(built).toBe(1)
     expect(await one.send(ping("x"), agentId("single", "one"))).toEqual(Pong({ text: "x from one" }))
+  })
+})
+
+describe("a host that takes connections and says nothing", () => {
+  it("is told as one that is not there, in time", async () => {
+    const server = createServer(() => {})
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+    onTestFinished(() => void server.close())
+    const worker = makeWorker(`127.0.0.1:${(server.address() as AddressInfo).port}`, {
+      connectTimeoutMs: 200,
+    })
+    await expectFailure(worker.start(), "HOST_UNAVAILABLE")
   })
 })
 

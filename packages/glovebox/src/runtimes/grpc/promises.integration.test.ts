@@ -99,7 +99,7 @@ describe("what is logged", () => {
     }
     raw.link.send({ notice: { leave: "bye" } })
     await caller.whenIdle()
-    const lost = expect(caller.send(ping("SECRET wait"), agentId("a", "9"))).rejects.toThrow(/./)
+    const lost = expectFailure(caller.send(ping("SECRET wait"), agentId("a", "9")), "RUNTIME_STOPPED")
     await begun.promise
     await callee.stop()
     await lost

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { GloveboxError } from "../../../core/glovebox-error.ts"
 import type { Logger } from "../../../core/logger.ts"
 import { errorMessage } from "../../../internal/error-message.ts"
+import { LinkedAbort } from "../../../internal/linked-abort.ts"
 import { Link } from "../link/link.ts"
 import type { Unacknowledged } from "../link/link-options.ts"
 import { channelCredentials, channelSecurityOptions } from "../security/index.ts"
@@ -162,7 +163,7 @@ export class HostConnection {
     const { signal } = this.#closed
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, this.#longestPauseMs)) {
       try {
-        await this.#attempt(AbortSignal.any([signal, AbortSignal.timeout(this.#attemptMs)]))
+        await this.#attemptInTime()
         return
       } catch (cause) {
         signal.throwIfAborted()
@@ -175,6 +176,21 @@ export class HostConnection {
       // Many workers lose a host at the same moment; they must not all come back at the same moment.
       await sleep(pauseMs * (0.5 + Math.random()), undefined, { signal }).catch(() => {})
       signal.throwIfAborted()
+    }
+  }
+
+  async #attemptInTime(): Promise<void> {
+    const withinMs = this.#attemptMs
+    const inTime = new LinkedAbort(this.#closed.signal)
+    const timer = setTimeout(() => {
+      const text = `The host at ${this.#settings.hostAddress} gave no answer within ${Math.round(withinMs)} ms.`
+      inTime.abort(new GloveboxError("HOST_UNAVAILABLE", text))
+    }, withinMs)
+    try {
+      await this.#attempt(inTime.signal)
+    } finally {
+      clearTimeout(timer)
+      inTime.unlink()
     }
   }
 
