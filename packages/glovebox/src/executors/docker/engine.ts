@@ -4,6 +4,7 @@ import { Agent as SecureAgent } from "node:https"
 import type { Duplex } from "node:stream"
 import type Docker from "dockerode"
 import { GloveboxError } from "../../core/index.ts"
+import { withBrokenAnswers } from "./broken-answers.ts"
 import type { EngineAddress } from "./engine-address.ts"
 import { loadClient } from "./engine-client.ts"
 import { engineFailure, engineSaid, statusOf } from "./engine-failure.ts"
@@ -53,7 +54,7 @@ export class Engine {
 
   constructor(address: EngineAddress) {
     this.address = address
-    this.#agent = connections(address)
+    this.#agent = withBrokenAnswers(connections(address))
     this.#client = loadClient(address, this.#agent)
     // Whoever asks first reports it.
     this.#client.catch(() => {})
