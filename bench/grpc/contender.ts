@@ -35,7 +35,7 @@ class ProcessContender implements Contender {
   async run(workload: Workload): Promise<Turn> {
     const { caller, callee } = this.#players
     if (workload !== "publish") return await caller.ask(workload, { turnMs: TURN_MS })
-    // An echo has nobody to publish to: what events are compared with is its hops.
+    // Echo and relay have nobody to publish to: what events are compared with is their hops.
     return callee ? await this.#publish(callee) : await caller.ask("concurrent", { turnMs: TURN_MS })
   }
 
@@ -66,6 +66,14 @@ export async function echoContender(): Promise<Contender> {
   const server = await LineProcess.node("echo-server")
   const caller = await LineProcess.node("echo-client", server.address)
   return new ProcessContender({ processes: [server, caller], caller })
+}
+
+/** Bytes take the way that a request and its answer take through a host, and nobody looks at them. */
+export async function relayContender(): Promise<Contender> {
+  const relay = await LineProcess.node("echo-relay")
+  const callee = await LineProcess.node("echo-callee", relay.address)
+  const caller = await LineProcess.node("echo-client", relay.address)
+  return new ProcessContender({ processes: [relay, callee, caller], caller })
 }
 
 export async function autogenContender(python: string, script: string): Promise<Contender> {

@@ -4,64 +4,71 @@ import { LineProcess } from "./line-process.ts"
 import type { Turn } from "./programs/turn.ts"
 import { IN_FLIGHT } from "./workload.ts"
 
-/** What a request costs when so many workers and agents are connected, in microseconds. */
-export interface GrowthPoint {
-  readonly workers: number
-  readonly agents: number
-  readonly serialUs: number
-  readonly concurrentUs: number
-}
-
-const GROWTH_ROUNDS = 5
 const SIZES = [
   { workers: 2, agents: 100 },
   { workers: 100, agents: 10_000 },
 ] as const
-/** Workers share these, because no machine of ours has a processor for each. */
-const PROCESSES = 2
-const SERIAL_CALLS = 2_000
-const CONCURRENT_CALLS = 10_000
+/** Each request waits for the one before; many at once to agents of two workers; as many to agents of all workers. */
+export const LOADS = ["serial", "few", "spread"] as const
 
-type Size = (typeof SIZES)[number]
+export type Load = (typeof LOADS)[number]
+
+/** What a request costs when so many workers and agents are connected, in microseconds. */
+export interface GrowthPoint {
+  readonly workers: number
+  readonly agents: number
+  readonly costUs: Readonly<Record<Load, number>>
+}
+
+const GROWTH_ROUNDS = 3
+// Workers share these, because no machine of ours has a processor for each.
+const PROCESSES = 2
+const TURN_MS = 1_000
+const SERIAL_CALLS = 1_000
+const SPREAD_CALLS = 10_000
 
 /** Sizes take turns; each is gathered anew, so that only its own workers are connected while it is measured. */
 export async function measureGrowth(): Promise<GrowthPoint[]> {
-  const samples = SIZES.map((size) => ({ size, serial: [] as number[], concurrent: [] as number[] }))
+  const samples = SIZES.map((size) => ({ size, costs: [] as Record<Load, number>[] }))
   for (let round = 0; round < GROWTH_ROUNDS; round += 1) {
-    for (const { size, serial, concurrent } of round % 2 === 0 ? samples : samples.toReversed()) {
-      const costs = await costsOf(size)
-      serial.push(costs.serialUs)
-      concurrent.push(costs.concurrentUs)
+    for (const { size, costs } of round % 2 === 0 ? samples : samples.toReversed()) {
+      costs.push(await costsOf(size.workers, size.agents))
     }
   }
-  return samples.map(({ size, serial, concurrent }) => ({
+  return samples.map(({ size, costs }) => ({
     ...size,
-    serialUs: median(serial),
-    concurrentUs: median(concurrent),
+    costUs: byLoad((load) => median(costs.map((cost) => cost[load]))),
   }))
 }
 
-async function costsOf({ workers, agents }: Size): Promise<{ serialUs: number; concurrentUs: number }> {
+/** What a request costs with most over what it costs with fewest. */
+export function growthRatios(points: readonly GrowthPoint[]): Record<Load, number> {
+  const [fewest, most] = [points[0], points.at(-1)]
+  if (!fewest || !most) throw new Error("There is no growth of nothing.")
+  return byLoad((load) => most.costUs[load] / fewest.costUs[load])
+}
+
+async function costsOf(workers: number, agents: number): Promise<Record<Load, number>> {
   await using host = await LineProcess.node("glovebox-host")
   const share = String(workers / PROCESSES)
   await using _first = await LineProcess.node("glovebox-callee", host.address, share)
   await using _second = await LineProcess.node("glovebox-callee", host.address, share)
   await using caller = await LineProcess.node("glovebox-caller", host.address)
-  const cost = async (calls: number, inFlight: number): Promise<number> => {
+  const cost = async (command: string, fields: object): Promise<number> => {
     await quietWindow()
-    const { operations, elapsedMs }: Turn = await caller.ask("visit", { agents, calls, inFlight })
+    const { operations, elapsedMs }: Turn = await caller.ask(command, fields)
     return (elapsedMs * 1_000) / operations
   }
-  // Builds every agent, and as often at either size warms up.
-  await cost(CONCURRENT_CALLS, IN_FLIGHT)
+  const spread = { agents, calls: SPREAD_CALLS, inFlight: IN_FLIGHT }
+  // Builds every agent, and warms up by as many calls at either size.
+  await cost("visit", spread)
   return {
-    serialUs: await cost(SERIAL_CALLS, 1),
-    concurrentUs: await cost(CONCURRENT_CALLS, IN_FLIGHT),
+    spread: await cost("visit", spread),
+    serial: await cost("visit", { agents, calls: SERIAL_CALLS, inFlight: 1 }),
+    few: await cost("concurrent", { turnMs: TURN_MS }),
   }
 }
 
-export function growthRatios(points: readonly GrowthPoint[]): { serial: number; concurrent: number } {
-  const [few, many] = [points[0], points.at(-1)]
-  if (!few || !many) throw new Error("There is no growth of nothing.")
-  return { serial: many.serialUs / few.serialUs, concurrent: many.concurrentUs / few.concurrentUs }
+function byLoad(read: (load: Load) => number): Record<Load, number> {
+  return { serial: read("serial"), few: read("few"), spread: read("spread") }
 }

@@ -2,7 +2,7 @@ import { cpus } from "node:os"
 import { fileURLToPath } from "node:url"
 import type { JsonObject } from "glovebox/core"
 import { findAutogenPython } from "../autogen-python.ts"
-import { autogenContender, echoContender, gloveboxContender } from "./contender.ts"
+import { autogenContender, echoContender, gloveboxContender, relayContender } from "./contender.ts"
 import { measureGrowth } from "./growth.ts"
 import { type GrpcNumbers, compare, growthNumbers, paceNumbers } from "./grpc-numbers.ts"
 import { growthReport, paceReport } from "./grpc-report.ts"
@@ -25,24 +25,22 @@ export async function grpcBench(print: (line: string) => void): Promise<JsonObje
   return { ...paceNumbers(numbers), growth: growthNumbers(growth), autogenVersion: version ?? null }
 }
 
-interface Paces {
+interface Measured {
   readonly numbers: readonly GrpcNumbers[]
   readonly version: string | undefined
 }
 
-async function measurePaces(python: string | undefined): Promise<Paces> {
+async function measurePaces(python: string | undefined): Promise<Measured> {
   await using ours = await gloveboxContender()
   await using echo = await echoContender()
-  await using theirs = python === undefined ? undefined : await autogenContender(python, SCRIPT)
+  await using relay = await relayContender()
+  await using autogen = python === undefined ? undefined : await autogenContender(python, SCRIPT)
   const numbers: GrpcNumbers[] = []
   for (const workload of WORKLOADS) {
-    if (theirs) {
-      const paces = await measureTurns({ ours, echo, theirs }, workload)
-      numbers.push(compare(workload, paces.ours, paces.echo, paces.theirs))
-    } else {
-      const paces = await measureTurns({ ours, echo }, workload)
-      numbers.push(compare(workload, paces.ours, paces.echo, undefined))
-    }
+    const paces = autogen
+      ? await measureTurns({ ours, echo, relay, autogen }, workload)
+      : await measureTurns({ ours, echo, relay }, workload)
+    numbers.push(compare(workload, paces))
   }
-  return { numbers, version: theirs?.version }
+  return { numbers, version: autogen?.version }
 }

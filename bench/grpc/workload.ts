@@ -17,5 +17,6 @@ export const HOPS: Readonly<Record<Workload, number>> = {
   publish: (1 + SUBSCRIBERS) / SUBSCRIBERS,
 }
 
-/** There and back. */
+/** There and back; the relay's are as those of a request. */
 export const ECHO_HOPS = 2
+export const RELAY_HOPS = 4

@@ -1,14 +1,11 @@
-import { Client, credentials } from "@grpc/grpc-js"
 import { IN_FLIGHT } from "../workload.ts"
 import { answerLines } from "./answer-lines.ts"
-import { ECHO_METHOD } from "./echo-method.ts"
+import { openStream } from "./open-stream.ts"
 import { requestFrame } from "./request-frame.ts"
 import { concurrentTurn, serialTurn } from "./turn.ts"
 
 const [address = ""] = process.argv.slice(2)
-const { path, requestSerialize, responseDeserialize } = ECHO_METHOD
-const client = new Client(address, credentials.createInsecure())
-const stream = client.makeBidiStreamRequest(path, requestSerialize, responseDeserialize)
+const { stream, close } = openStream(address)
 // What comes back is in the order of what went out.
 const waiting: (() => void)[] = []
 stream.on("data", (bytes: Buffer) => {
@@ -27,5 +24,4 @@ await answerLines(address, {
   serial: async ({ turnMs = 0 }) => await serialTurn(echo, turnMs),
   concurrent: async ({ turnMs = 0 }) => await concurrentTurn(lanes, turnMs),
 })
-stream.end()
-client.close()
+close()

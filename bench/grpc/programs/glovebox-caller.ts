@@ -23,9 +23,9 @@ await answerLines(hostAddress, {
     ),
   publish: async ({ count = 0 }) =>
     await countedTurn(async () => await runtime.publish(news, topic), count, IN_FLIGHT),
-  // As many calls as it takes for each of so many agents to have the same number of them.
+  // Spread evenly over so many agents.
   visit: async ({ agents = 0, calls = 0, inFlight = 1 }) => {
-    const ids = shuffle(Array.from({ length: agents }, (_, index) => agentId("echo", `visited-${index}`)))
+    const ids = shuffle(Array.from({ length: agents }, (_, index) => agentId("crowd", String(index))))
     let next = 0
     const visit = async (): Promise<void> => await call(ids[next++ % ids.length] ?? one)
     return await countedTurn(visit, calls, inFlight)
