@@ -24,15 +24,19 @@ describe("workers that lose their connections a thousand times", () => {
       }),
     )
     const { process: caller } = await cluster.startWorker({ hasAgents: false })
+    const keys = Array.from({ length: 2 * WORKERS }, (_, key) => key)
+    const sendAll = async (): Promise<void> => {
+      const outcomes = await Promise.all(keys.map(async (key) => await caller.call("send", { key })))
+      expect(new Set(outcomes)).toEqual(new Set(["ok"]))
+    }
     const reconnect = async (times: number): Promise<void> => {
       for (let time = 0; time < times; time++) {
         way.cut()
-        // They live at all of the workers, so each is back when they have answered.
-        const keys = Array.from({ length: 2 * WORKERS }, (_, key) => key)
-        const outcomes = await Promise.all(keys.map(async (key) => await caller.call("send", { key })))
-        expect(new Set(outcomes)).toEqual(new Set(["ok"]))
+        await sendAll()
       }
     }
+    // They live at all of the workers from now on, so each worker is back when all have answered.
+    await sendAll()
     const processes = [cluster.host, ...workers]
     const sizes = async () => await Promise.all(processes.map(sizeOf))
     await reconnect(30)
