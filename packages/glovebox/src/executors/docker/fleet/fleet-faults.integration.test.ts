@@ -2,7 +2,7 @@ import { chmod, mkdtemp, readFile, rm } from "node:fs/promises"
 import { once } from "node:events"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest"
 import { expectFailure } from "../../../core/expect-failure.test-kit.ts"
 import { begin, succeed } from "../../../testing/expectations.ts"
 import { programsIn } from "../../../testing/programs.ts"
@@ -145,7 +145,7 @@ describe.skipIf(HAS_NO_DOCKER || !isRoot)("a fleet, one of whose two engines fai
   })
 
   it("fails what runs on an engine that answers nothing any more, takes it out, and takes it back", async () => {
-    await using fleet = fleetOf({ healthTimeoutMs: 300 })
+    await using fleet = fleetOf({ healthTimeoutMs: 1_000 })
     await fleet.start()
     await fleet.drain("a")
     await using executor = fleet.executor({ tenant: TENANT })
@@ -154,6 +154,8 @@ describe.skipIf(HAS_NO_DOCKER || !isRoot)("a fleet, one of whose two engines fai
     await spoke
     fleet.undrain("a")
     await second.signal("SIGSTOP")
+    // Whatever comes of this test, those after it need the engine.
+    onTestFinished(async () => second.signal("SIGCONT"))
     expect(await failure).toMatchObject({ engine: "b" })
     const next = await succeed(executor, print("fine"))
     expect([next.sandbox.engine, fleet.status().hosts[1]?.state]).toEqual(["a", "down"])
