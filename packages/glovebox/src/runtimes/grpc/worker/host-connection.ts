@@ -34,6 +34,8 @@ const PAUSE_SHARE = 0.2
 const SHORTEST_ATTEMPT_MS = 500
 const END_MS = 500
 const DEFAULT_HEARTBEAT_MS = 1000
+// What may be on its way to a worker: more than a busy moment has, and little enough for beats to pass on a slow line.
+const WINDOW_BYTES = 256 * 1024
 
 /** Keeps the connection to the host: connects, and connects again, for as long as it is open. */
 export class HostConnection {
@@ -234,6 +236,7 @@ export class HostConnection {
       "grpc.max_receive_message_length": maxMessageBytes,
       "grpc.max_send_message_length": -1,
       "grpc.use_local_subchannel_pool": 1,
+      "grpc-node.flow_control_window": WINDOW_BYTES,
       // A name server that does not answer would hold the process long after its end.
       "grpc.service_config_disable_resolution": 1,
     })
