@@ -41,7 +41,25 @@ export class SecondEngine {
 
   async close(): Promise<void> {
     await this.#script("stop").catch(() => "")
+    await this.#endOrphans()
     await rm(this.#folder, { recursive: true, force: true })
+  }
+
+  // An engine that was killed leaves those who watch its containers, and with them what ran there.
+  async #endOrphans(): Promise<void> {
+    const { stdout } = await run("ps", ["-eo", "pid=,ppid=,args="])
+    const all = stdout.split("\n").map((line) => /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? [])
+    const left = new Set(
+      all.filter(([, , , args]) => args?.includes(`${this.#folder}/`)).map(([, pid]) => pid),
+    )
+    for (const [, pid, parent] of all) {
+      if (pid === undefined || !(left.has(pid) || left.has(parent))) continue
+      try {
+        process.kill(Number(pid), "SIGKILL")
+      } catch {
+        // It has ended by itself.
+      }
+    }
   }
 
   async #script(...args: string[]): Promise<void> {
