@@ -16,6 +16,7 @@ import { egressVariables } from "../executors/sandbox/sandbox-egress.ts"
 import { TUNNEL_PORT } from "../executors/sandbox/tunnel.ts"
 import { type PolicyInput, SandboxPolicy, allowListOf } from "../policy/index.ts"
 import type { LabLeftover, ProbeFacts, SandboxPath, Weakening } from "../probes/index.ts"
+import { type InspectedNetwork, bridgeGateway } from "./bridge-gateway.ts"
 import { BareExecutor } from "./bare-executor.ts"
 import { abandonContainer } from "./abandon-container.ts"
 import { DOCKER_PRESETS, type Preset } from "./docker-presets.ts"
@@ -89,7 +90,7 @@ export class DockerSubject implements Subject {
     const [info, image, gateway] = await Promise.all([
       engine.info(signal),
       engine.image(fields.image),
-      bridgeGateway(engine),
+      gatewayOf(engine),
     ])
     this.#gateway = gateway
     const { address } = engine
@@ -227,13 +228,10 @@ export class DockerSubject implements Subject {
   }
 }
 
-async function bridgeGateway(engine: Engine): Promise<string | undefined> {
+async function gatewayOf(engine: Engine): Promise<string | undefined> {
   return engine.ask("look at its bridge", async (docker) => {
     try {
-      const found = (await docker.getNetwork("bridge").inspect()) as {
-        readonly IPAM?: { readonly Config?: readonly { readonly Gateway?: string }[] }
-      }
-      return found.IPAM?.Config?.[0]?.Gateway
+      return bridgeGateway((await docker.getNetwork("bridge").inspect()) as InspectedNetwork)
     } catch {
       // Podman has none of this name.
       return undefined
