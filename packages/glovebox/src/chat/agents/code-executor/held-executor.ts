@@ -14,6 +14,7 @@ export class HeldExecutor {
   readonly #onMade: ((executor: CodeExecutor) => Disposable) | undefined
   #own: Promise<OwnExecutor> | undefined
   #ended = new AbortController()
+  #closing: Promise<void> | undefined
 
   /**
    * @param behind Puts it behind the rules that the agent is bound by.
@@ -43,8 +44,13 @@ export class HeldExecutor {
     if (executor) await abortable(executor.restart(), signal)
   }
 
-  /** Ends the executor if it is the agent's own; the next use makes another. */
+  /** Ends the executor if it is the agent's own, or waits for one that is ending; the next use makes another. */
   async close(): Promise<void> {
+    this.#closing = this.#close(this.#closing)
+    await this.#closing
+  }
+
+  async #close(before: Promise<void> | undefined): Promise<void> {
     const made = this.#own
     this.#own = undefined
     this.#ended.abort(new GloveboxError("EXECUTOR_STOPPED", "The agent was closed."))
@@ -54,6 +60,8 @@ export class HeldExecutor {
       await own?.executor.stop()
     } finally {
       own?.watch?.[Symbol.dispose]()
+      // Whoever asked for that was told how it went.
+      await before?.catch(() => {})
     }
   }
 
