@@ -1,5 +1,5 @@
 /** The part of the engine's word on a network that tells of its addresses. */
-export interface InspectedNetwork {
+interface InspectedNetwork {
   readonly IPAM?: {
     readonly Config?: readonly { readonly Gateway?: string; readonly Subnet?: string }[] | null
   }

@@ -16,7 +16,7 @@ import { egressVariables } from "../executors/sandbox/sandbox-egress.ts"
 import { TUNNEL_PORT } from "../executors/sandbox/tunnel.ts"
 import { type PolicyInput, SandboxPolicy, allowListOf } from "../policy/index.ts"
 import type { LabLeftover, ProbeFacts, SandboxPath, Weakening } from "../probes/index.ts"
-import { type InspectedNetwork, bridgeGateway } from "./bridge-gateway.ts"
+import { bridgeGateway } from "./bridge-gateway.ts"
 import { BareExecutor } from "./bare-executor.ts"
 import { abandonContainer } from "./abandon-container.ts"
 import { DOCKER_PRESETS, type Preset } from "./docker-presets.ts"
@@ -231,7 +231,7 @@ export class DockerSubject implements Subject {
 async function gatewayOf(engine: Engine): Promise<string | undefined> {
   return engine.ask("look at its bridge", async (docker) => {
     try {
-      return bridgeGateway((await docker.getNetwork("bridge").inspect()) as InspectedNetwork)
+      return bridgeGateway(await docker.getNetwork("bridge").inspect())
     } catch {
       // Podman has none of this name.
       return undefined
