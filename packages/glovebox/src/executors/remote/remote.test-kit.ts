@@ -102,10 +102,9 @@ export const endless: Script = async function* endless(_blocks, signal) {
 }
 
 /** A run that fails before anything. */
-export function failing(error: unknown): Script {
-  // oxlint-disable-next-line require-yield
+export function failing(cause: unknown): Script {
   return async function* script() {
-    throw error
+    yield await Promise.reject<ExecutionEvent>(cause)
   }
 }
 
