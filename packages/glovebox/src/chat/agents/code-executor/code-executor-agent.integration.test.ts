@@ -141,8 +141,13 @@ describe("CodeExecutorAgent with an executor of its own", () => {
     expect((await runner.run(look)).messages.at(-1)).toMatchObject({ content: "True" })
     await runner.onReset({ signal: new AbortController().signal })
     expect((await runner.run(look)).messages.at(-1)).toMatchObject({ content: "False" })
+    // Whoever asks while it ends already waits for that end too.
+    const ended: string[] = []
+    const first = runner.close().then(() => ended.push("first"))
     await runner.close()
-    await runner.close()
+    ended.push("second")
+    expect(ended).toEqual(["first", "second"])
+    await first
     expect(await children()).toEqual(before)
     await using again = runner
     expect((await again.run(python("print(1)"))).messages.at(-1)).toMatchObject({ content: "1" })

@@ -70,12 +70,12 @@ class Job extends RoutedAgent {
 const work = (ms: number, hops = 0, padding = 0): WorkMessage =>
   Work({ id: randomUUID(), ms, hops, padding: "x".repeat(padding) })
 
-interface Load {
-  readonly keys: number
-  readonly everyMs: number
-  readonly maxMs: number
-  readonly timeoutMs: number
-}
+const loadSchema = z.object({
+  keys: z.number(),
+  everyMs: z.number(),
+  maxMs: z.number(),
+  timeoutMs: z.number(),
+})
 
 /** A worker in a process of its own, which begins when it is told to. */
 class WorkerProgram {
@@ -134,7 +134,7 @@ class WorkerProgram {
   }
 
   /** Sends and publishes without pause until it is stopped. */
-  startLoad({ keys, everyMs, maxMs, timeoutMs }: Load): void {
+  startLoad({ keys, everyMs, maxMs, timeoutMs }: z.output<typeof loadSchema>): void {
     const off = new AbortController()
     const pending = new Set<Promise<unknown>>()
     const key = (): string => String(Math.floor(Math.random() * keys))
@@ -171,7 +171,7 @@ answerLines({
   },
   memory: async () => memory(),
   status: async () => program?.status(),
-  startLoad: async (fields) => program?.startLoad(fields as unknown as Load),
+  startLoad: async (fields) => program?.startLoad(loadSchema.parse(fields)),
   stopLoad: async () => await program?.stopLoad(),
   send: async ({ key, ms = 0, timeoutMs = 5000 }) =>
     await program?.send(work(Number(ms)), String(key), Number(timeoutMs)),
